@@ -1,0 +1,1 @@
+"""surefit: fine-tune language models with a verdict first and evidence last."""

@@ -1,0 +1,70 @@
+"""DatasetReport: what the data holds, what is wrong with it, and whether it can be trained."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Severity = Literal["refuse", "warn", "info"]
+DataVerdict = Literal["ok", "warn", "refuse"]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Finding(_Record):
+    """What one check found, over all rows."""
+
+    code: str = Field(description="The check's code, such as SD104.")
+    severity: Severity
+    message: str = Field(description="What was found, with the first place and the value shortened.")
+    why: str
+    next: str
+    count: int = Field(description="Rows concerned.")
+    rows: tuple[str, ...] = Field((), description="The first places, `file:line`.")
+
+
+class TokenCounts(_Record):
+    """Lengths in tokens, after the cut at `max_length`."""
+
+    total: int
+    trained: int = Field(description="Tokens that carry loss.")
+    longest: int
+    shortest: int
+    mean: float
+    percentiles: dict[str, int] = Field(description="Length at p50, p90, p99 of the rows, before the cut.")
+    cut_rows: int = Field(0, description="Rows longer than `max_length`.")
+    cut_trained: int = Field(0, description="Answer tokens lost by the cut.")
+
+
+class Sample(_Record):
+    """A row as it will be trained: pieces of text, each trained or not."""
+
+    place: str
+    pieces: tuple[tuple[str, bool], ...]
+
+
+class DataSource(_Record):
+    """A file that was read."""
+
+    path: str
+    size_bytes: int
+    sha256: str
+
+
+class DatasetReport(_Record):
+    """The verdict on a data set. `dataset.json` of a run."""
+
+    verdict: DataVerdict
+    format: str
+    format_reason: str
+    sources: tuple[DataSource, ...]
+    rows: int = Field(description="Rows read from the training data.")
+    usable: int = Field(description="Rows that will be trained.")
+    eval_rows: int = 0
+    max_length: int | None = None
+    findings: tuple[Finding, ...] = ()
+    tokens: TokenCounts | None = Field(None, description="Null where no model was given.")
+    eval_tokens: TokenCounts | None = None
+    samples: tuple[Sample, ...] = ()
+    prepared: str | None = Field(None, description="Folder of the prepared tokens, where they were written.")

@@ -1,0 +1,149 @@
+"""The recipe: what a person wants. Every variant is a type in a union, told apart by `type`.
+
+A field lives here only when something observable changes with it (see tests/contract/test_recipe_effects.py).
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from surefit.units import share_of
+
+_SAFE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+
+
+def _number_from_text(value: Any) -> Any:
+    """Read `3e-5` as a number: YAML 1.1 calls it text because it has no point."""
+    if isinstance(value, str):
+        try:
+            return float(value.replace("_", ""))
+        except ValueError:
+            return value
+    return value
+
+
+def _refuse_bool(value: Any) -> Any:
+    """Keep YAML's `yes` and `true` from becoming the number 1."""
+    if isinstance(value, bool):
+        raise ValueError("a number is needed here, not true or false")
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_number_from_text), BeforeValidator(_refuse_bool)]
+Whole = Annotated[int, BeforeValidator(_number_from_text), BeforeValidator(_refuse_bool)]
+
+
+class Part(BaseModel):
+    """A part of a recipe: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DataSpec(Part):
+    """Which rows are trained and which are held back."""
+
+    train: str = Field(description="File to train on: JSONL with `messages`.", min_length=1)
+    eval: str | None = Field(
+        None,
+        description="Rows to evaluate on: a share of the training file such as `5%`, another file, or `none`.",
+    )
+
+    @property
+    def eval_share(self) -> float | None:
+        """The share of the training rows held back, or None."""
+        return share_of(self.eval) if self.eval else None
+
+
+class FullMethod(Part):
+    """Train every parameter of the model."""
+
+    type: Literal["full"]
+
+
+class LoraMethod(Part):
+    """Train low-rank adapters beside frozen weights (Hu et al. 2021, arXiv:2106.09685)."""
+
+    type: Literal["lora"]
+    rank: Whole = Field(16, ge=1, le=1024, description="Rank of the adapter matrices.")
+    alpha: Number | None = Field(
+        None, gt=0, description="Scale: the adapter is multiplied by alpha / rank. Default: 2 x rank."
+    )
+    dropout: Number = Field(0.0, ge=0, lt=1, description="Share of adapter inputs dropped in training.")
+    targets: Literal["all-linear"] | tuple[str, ...] = Field(
+        "all-linear",
+        description="Linear layers that get an adapter: `all-linear`, or names such as `[q_proj, v_proj]`.",
+    )
+
+    @property
+    def scale_alpha(self) -> float:
+        """The alpha that is used: as given, else twice the rank."""
+        return float(self.alpha) if self.alpha is not None else 2.0 * self.rank
+
+
+Method = Annotated[FullMethod | LoraMethod, Field(discriminator="type")]
+
+
+class Goal(Part):
+    """What is to be learned, and how thoroughly."""
+
+    epochs: Number = Field(1, gt=0, description="Passes over the training rows.")
+    learning_rate: Number | None = Field(
+        None, gt=0, le=1, description="Peak learning rate. Default: 2e-4 for lora, 2e-5 for full."
+    )
+    batch: Whole = Field(8, ge=1, description="Sequences per optimizer step.")
+    max_length: Whole | None = Field(
+        None,
+        ge=8,
+        description="Longest row in tokens; longer rows are cut and counted. Default: the smaller of 2,048 "
+        "and what the model was made for.",
+    )
+    schedule: Literal["linear", "cosine", "constant"] = Field(
+        "cosine", description="How the learning rate falls after the warm-up."
+    )
+    warmup: Number = Field(0.03, ge=0, lt=1, description="Share of the steps in which the rate rises.")
+    weight_decay: Number = Field(0.0, ge=0, description="AdamW's decoupled weight decay.")
+    seed: Whole = Field(17, ge=0, lt=2**32, description="Seed of row order, adapters and dropout.")
+
+
+class Limits(Part):
+    """Where a run is stopped, whatever it has reached."""
+
+    hours: Number | None = Field(
+        None, gt=0, description="Wall-clock hours after which the run stops with a checkpoint."
+    )
+
+
+class How(Part):
+    """Decisions of the plan that a person fixes by hand. Everything left out is decided by the plan."""
+
+    micro_batch: Whole | None = Field(
+        None, ge=1, description="Sequences per device and pass; `goal.batch` must be a multiple of it."
+    )
+    precision: Literal["float32", "bfloat16"] | None = Field(
+        None, description="Number format of weights and arithmetic."
+    )
+    layout: Literal["flat", "padded"] | None = Field(
+        None,
+        description="`flat` puts the rows of a micro-batch in one line without padding, each seeing only itself; "
+        "`padded` fills them up to the longest.",
+    )
+    gradient_checkpointing: bool | None = Field(
+        None, description="Recompute activations in the backward pass: less memory, a third more work."
+    )
+    checkpoint_every_steps: Whole | None = Field(
+        None, ge=1, description="Optimizer steps between two checkpoints."
+    )
+    keep_checkpoints: Whole | None = Field(None, ge=1, description="Newest checkpoints kept.")
+    threads: Whole | None = Field(None, ge=1, description="CPU threads of the worker.")
+
+
+class Recipe(Part):
+    """A fine-tuning run as a person asks for it."""
+
+    model: str = Field(description="Folder of the model, or `starter`.", min_length=1)
+    data: DataSpec
+    method: Method = Field(default_factory=lambda: LoraMethod(type="lora"))
+    goal: Goal = Field(default_factory=Goal)
+    hardware: Literal["this"] = Field("this", description="Where to train: `this` machine.")
+    limits: Limits = Field(default_factory=Limits)
+    how: How = Field(default_factory=How)

@@ -1,0 +1,68 @@
+"""What a run leaves besides its events: heartbeats, the exit status, and the result with its evidence."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from surefit.runs.event import PhaseName
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Heartbeat(_Record):
+    """The last sign of life of one rank: `heartbeats/rank<N>.json`, replaced as a whole."""
+
+    rank: int
+    phase: PhaseName
+    step: int
+    time: float
+    memory_bytes: int | None = None
+
+
+class ExitStatus(_Record):
+    """How the worker ended, as its parent saw it: `exit.json`. Both null: it still lives, or nobody saw."""
+
+    code: int | None = None
+    signal: int | None = None
+    oom_kill: int | None = Field(None, description="How far the memory cgroup's counter rose; null: not known.")
+    scheduler: str | None = None
+    time: float | None = None
+
+
+class FileHash(_Record):
+    """A file of the result."""
+
+    path: str = Field(description="Relative to the run folder.")
+    size_bytes: int
+    sha256: str
+
+
+class Verification(_Record):
+    """The saved model, loaded again by plain libraries and compared with the one in memory."""
+
+    loaded_with: str
+    rows: int
+    max_difference: float = Field(description="Largest absolute difference of a logit.")
+    tolerance: float
+    change_from_base: float = Field(description="Largest absolute difference of a logit to the base model's.")
+
+
+class Result(_Record):
+    """The evidence of success: `result.json`, written last."""
+
+    kind: Literal["adapter", "model"]
+    folder: str = Field(description="Relative to the run folder.")
+    base_model: str
+    files: tuple[FileHash, ...]
+    verification: Verification
+    steps: int
+    epochs: float
+    first_loss: float
+    final_loss: float
+    eval_loss: float | None
+    tokens: int
+    trained_tokens: int
+    seconds: float
+    peak_memory_bytes: int | None

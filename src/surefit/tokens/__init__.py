@@ -1,0 +1,13 @@
+"""Tokenizer and chat template to token ids and loss mask, without torch or transformers."""
+
+from surefit.tokens.template import Message, TemplateRefusalError
+from surefit.tokens.tokenizer import ChatTokenizer, EncodedRow, Rendered, load_chat_tokenizer
+
+__all__ = [
+    "ChatTokenizer",
+    "EncodedRow",
+    "Message",
+    "Rendered",
+    "TemplateRefusalError",
+    "load_chat_tokenizer",
+]

@@ -1,0 +1,207 @@
+"""ChatTokenizer: a conversation as token ids, and which of them carry loss. Without torch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+
+from surefit.errors import Refused
+from surefit.tokens.answers import answer_spans
+from surefit.tokens.folder import TokenizerFolder, read_tokenizer_folder
+from surefit.tokens.template import ChatTemplate, Message, Span, TemplateRefusalError
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedRow:
+    """A row as it is trained.
+
+    `ids` and `mask` have the same length; a mask byte of 1 marks a token that carries loss.
+    """
+
+    ids: list[int]
+    mask: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A conversation as text, with the character spans that carry loss."""
+
+    text: str
+    spans: list[Span]
+
+
+class ChatTokenizer:
+    """A tokenizer with its model's own chat template. See `load_chat_tokenizer`."""
+
+    def __init__(self, parts: TokenizerFolder, template: ChatTemplate) -> None:
+        self.folder = parts.folder
+        self.sha256 = parts.sha256
+        self.special_tokens = parts.special_tokens
+        self.template = template
+        self._tokenizer = _load_tokenizer(parts)
+        self.vocabulary: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
+        self.bos_id = self._id_of("bos_token")
+        self.eos_id = self._id_of("eos_token")
+        self.pad_id = self._pad_id()
+        self.control_tokens: dict[str, int] = {
+            token.content: number
+            for number, token in self._tokenizer.get_added_tokens_decoder().items()
+            if token.special
+        }
+        self.end_of_turn = self._end_of_turn()
+        """Text of the token that ends an answer, or None where the template writes none."""
+        ends = (self.end_of_turn, self.special_tokens.get("eos_token"))
+        self._end_texts = tuple(dict.fromkeys(text for text in ends if text))
+        self.end_of_turn_ids: tuple[int, ...] = tuple(
+            number for text in self._end_texts if (number := self._token_id(text)) is not None
+        )
+        """Ids that end an answer: the template's own first. Generation stops at any of them."""
+
+    def render(
+        self,
+        messages: Sequence[Message],
+        add_generation_prompt: bool = False,
+        *,
+        tools: Sequence[Any] | None = None,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> str:
+        """The conversation as the model reads it.
+
+        Raises:
+            TemplateRefusalError: the template does not take this conversation.
+        """
+        return self.template.render(
+            messages, add_generation_prompt=add_generation_prompt, tools=tools, arguments=arguments
+        )
+
+    def render_answers(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[Any] | None = None,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> Rendered:
+        """The conversation as text with the spans of its answers, end of turn included.
+
+        Raises:
+            TemplateRefusalError: the template does not take this conversation.
+        """
+        text, spans = answer_spans(self.template, messages, self._end_texts, tools, arguments)
+        return Rendered(text, spans)
+
+    def encode(
+        self, messages: Sequence[Message], *, tools: Sequence[Any] | None = None
+    ) -> EncodedRow:
+        """The conversation as token ids and loss mask.
+
+        Raises:
+            TemplateRefusalError: the template does not take this conversation.
+        """
+        return self.encode_batch([self.render_answers(messages, tools=tools)])[0]
+
+    def encode_batch(self, batch: Sequence[Rendered]) -> list[EncodedRow]:
+        """Token ids and masks of many rendered rows; one call costs less than one a row."""
+        encodings = self._tokenizer.encode_batch(
+            [rendered.text for rendered in batch], add_special_tokens=False
+        )
+        return [
+            EncodedRow(encoding.ids, _mask(encoding, rendered.spans))
+            for encoding, rendered in zip(encodings, batch, strict=True)
+        ]
+
+    def encode_text(self, text: str) -> list[int]:
+        """Token ids of a text, nothing added."""
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
+        """The text of token ids."""
+        text: str = self._tokenizer.decode(list(ids), skip_special_tokens=skip_special_tokens)
+        return text
+
+    def _token_id(self, text: str) -> int | None:
+        number: int | None = self._tokenizer.token_to_id(text)
+        return number
+
+    def _id_of(self, name: str) -> int | None:
+        text = self.special_tokens.get(name)
+        return None if text is None else self._token_id(text)
+
+    def _pad_id(self) -> int:
+        """Padding is never a reason to mask, so any token serves where the model names none."""
+        for name in ("pad_token", "unk_token", "eos_token"):
+            number = self._id_of(name)
+            if number is not None:
+                return number
+        return 0
+
+    def _end_of_turn(self) -> str | None:
+        """The first control token behind an answer, seen in a probe conversation."""
+        probe = "surefit probe"
+        messages = [
+            {"role": "user", "content": "question"},
+            {"role": "assistant", "content": probe},
+        ]
+        try:
+            text = self.template.render(messages)
+        except TemplateRefusalError:
+            return self.special_tokens.get("eos_token")
+        tail = text[text.rfind(probe) + len(probe) :]
+        found = [(at, token) for token in self.control_tokens if (at := tail.find(token)) >= 0]
+        return min(found)[1] if found else None
+
+
+def load_chat_tokenizer(folder: Path) -> ChatTokenizer:
+    """Read a model folder's tokenizer and chat template.
+
+    Raises:
+        Refused: the folder has no tokenizer.json or no chat template, or one of them is broken.
+        OutsideError: a file cannot be read.
+    """
+    parts = read_tokenizer_folder(folder)
+    if parts.chat_template is None:
+        raise Refused(
+            f"the model in {folder} has no chat template",
+            "neither chat_template.jinja nor `chat_template` in tokenizer_config.json is there, so it "
+            "was probably never trained to converse",
+            "choose the model's chat version (often named -Instruct or -Chat), or put its "
+            f"chat_template.jinja into {folder}",
+        )
+    return ChatTokenizer(parts, ChatTemplate(parts.chat_template, parts.special_tokens))
+
+
+def _load_tokenizer(parts: TokenizerFolder) -> tokenizers.Tokenizer:
+    try:
+        tokenizer = tokenizers.Tokenizer.from_str(parts.tokenizer_json)
+    except Exception as error:  # the library raises nothing narrower
+        raise Refused(
+            f"tokenizer.json of the model in {parts.folder} cannot be read",
+            f"the tokenizers library says: {error}",
+            "copy tokenizer.json from the model's original folder again, or run "
+            "`pip install -U tokenizers`",
+        ) from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _mask(encoding: tokenizers.Encoding, spans: Sequence[Span]) -> bytes:
+    """1 for every token that shares a character with a span."""
+    mask = bytearray(len(encoding.ids))
+    for start, end in spans:
+        first = _token_at(encoding, range(start, end))
+        last = _token_at(encoding, range(end - 1, start - 1, -1))
+        if first is not None and last is not None:
+            mask[first : last + 1] = b"\x01" * (last + 1 - first)
+    return bytes(mask)
+
+
+def _token_at(encoding: tokenizers.Encoding, characters: range) -> int | None:
+    """The token of the first character that has one; trimmed white space has none."""
+    for character in characters:
+        token: int | None = encoding.char_to_token(character)
+        if token is not None:
+            return token
+    return None

@@ -12,7 +12,9 @@ class ParameterCounts(BaseModel):
 
     embedding: int
     head: int = Field(description="Output projection; 0 where it is tied to the embedding.")
-    linear: int = Field(description="Matrices of the layers: what adapters attach to and 4-bit quantises.")
+    linear: int = Field(
+        description="Matrices of the layers: what adapters attach to and 4-bit quantises."
+    )
     norm: int = Field(description="Norms, biases and other vectors.")
     other: int = 0
 
@@ -41,7 +43,9 @@ class ModelFacts(BaseModel):
     folder: str = Field(description="Absolute path of the files.")
     model_type: str
     architecture: str
-    known_family: bool = Field(description="Whether its rules are known; unknown ones widen every estimate.")
+    known_family: bool = Field(
+        description="Whether its rules are known; unknown ones widen every estimate."
+    )
     hidden_size: int
     layers: int
     heads: int
@@ -56,3 +60,15 @@ class ModelFacts(BaseModel):
     block_linears: tuple[LinearShape, ...] = Field(description="The linear layers of one block.")
     weight_files: tuple[str, ...]
     weight_bytes: int = Field(description="Size of the weight files on the disk.")
+    attention: Literal["sdpa", "eager"] = Field(
+        "sdpa", description="Kernel that computes it rightly."
+    )
+    isolates_flat_rows: bool = Field(
+        False, description="Whether rows in one line see only themselves by their position ids."
+    )
+    norms_per_block: int = Field(2, description="Norms over the hidden size in one block.")
+    query_key_norm: bool = Field(False, description="Whether queries and keys are normed as well.")
+    fused_projections: bool = Field(False, description="Whether q, k and v come out of one linear.")
+    ignored_code: tuple[str, ...] = Field(
+        (), description="Python classes that the config asks for and that are never run."
+    )

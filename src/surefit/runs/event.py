@@ -52,6 +52,9 @@ class Phase(_Line):
     total: float | None = None
     unit: str | None = None
     seconds: float | None = Field(None, description="Length of the phase; only when it ended.")
+    peak_bytes: int | None = Field(
+        None, description="Peak memory of the worker in the phase; only when it ended."
+    )
 
 
 class Metric(_Line):

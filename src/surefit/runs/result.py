@@ -1,6 +1,6 @@
 """What a run leaves besides its events: heartbeats, the exit status, and the result with its evidence."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -18,6 +18,9 @@ class Heartbeat(_Record):
     phase: PhaseName
     step: int
     time: float
+    moved: float | None = Field(
+        None, description="When the work itself last got anywhere; a thread of its own writes `time`."
+    )
     memory_bytes: int | None = None
 
 
@@ -66,3 +69,33 @@ class Result(_Record):
     trained_tokens: int
     seconds: float
     peak_memory_bytes: int | None
+
+
+class Effective(_Record):
+    """What the worker's live objects are, beside what the plan says: `effective.json`."""
+
+    declared: dict[str, Any]
+    effective: dict[str, Any]
+    differences: tuple[str, ...] = Field(description="Fields that differ; any of them fails the run.")
+
+
+class RehearsalCheck(_Record):
+    """One proof of the rehearsal."""
+
+    name: str
+    passed: bool
+    measured: float | None = Field(description="The figure that decides.")
+    limit: float | None = Field(description="What it may be at most; null: it only has to be there.")
+    text: str = Field(description="The check in words, with its figures.")
+    seconds: float
+
+
+class Rehearsal(_Record):
+    """The run's life in small, on the real device: `rehearsal.json`."""
+
+    checks: tuple[RehearsalCheck, ...]
+    peak_bytes: int = Field(description="Measured in the worst step.")
+    planned_bytes: int = Field(description="The plan's `peak_bytes`.")
+    worst_tokens: int = Field(description="Tokens of the worst micro-batch, padding counted.")
+    worst_step_seconds: float = Field(description="Forward and backward of the worst micro-batch.")
+    seconds: float

@@ -8,12 +8,11 @@
 # `pytest` are those of .venv, and the current folder is the root of the project.
 #
 # PYTHON names another interpreter (3.11 or newer). pip's own settings (PIP_INDEX_URL, PIP_FIND_LINKS, ...)
-# are respected. On a machine without a GPU, PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
-# saves some gigabytes: the default torch for Linux carries CUDA.
+# are respected. Without an NVIDIA GPU, torch comes as its CPU build where that can be had.
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
 venv="$root/.venv"
-needed_gib=4
+torch_for_cpu="https://download.pytorch.org/whl/cpu"
 
 # The three lines of a SurefitError, for the moments before surefit can be run.
 fail() {
@@ -55,19 +54,36 @@ is_broken() {
   [ "$("$venv/bin/python" -c 'import sys; print(sys.prefix)' 2>/dev/null)" != "$venv" ]
 }
 
+has_gpu() { [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null 2>&1; }
+
+# need_disk GIB
 need_disk() {
   local free
   free="$(df -Pk "$root" | awk 'NR == 2 { print int($4 / 1048576) }')"
-  [ "$free" -ge "$needed_gib" ] || fail "not enough disk for the packages" \
-    "$free GiB are free in $root, the packages and torch need $needed_gib GiB" \
+  [ "$free" -ge "$1" ] || fail "not enough disk for the packages" \
+    "$free GiB are free in $root, the packages and torch need $1 GiB" \
     "free some space, or move this folder to another disk"
+}
+
+pip_install() {
+  "$venv/bin/python" -m pip install --quiet --no-input "$@" >>"$venv/install.log" 2>&1 </dev/null
+}
+
+# The default torch for Linux carries CUDA: 5 GiB instead of 2. Without a GPU the CPU build is tried first;
+# where its index cannot be reached, the default one does the same work.
+install_torch_without_cuda() {
+  local pin present
+  pin="$(grep '^torch==' "$root/constraints.txt")"
+  present="$("$venv/bin/python" -c 'from importlib.metadata import version; print(version("torch"))' 2>/dev/null || true)"
+  if has_gpu || [ "torch==${present%%+*}" = "$pin" ]; then return; fi
+  pip_install --no-deps --retries 0 --timeout 10 --index-url "$torch_for_cpu" "$pin" || need_disk 7
 }
 
 install() {
   local extras="$1" python log="$venv/install.log"
   if is_broken; then rm -rf "$venv"; fi
   if [ ! -e "$venv" ]; then
-    need_disk
+    if has_gpu; then need_disk 9; else need_disk 4; fi
     python="$(find_python)" || exit 3
     "$python" -m venv "$venv" >&2 || fail "cannot make the environment $venv" \
       "$python -m venv ended with $?; its message is above" \
@@ -76,8 +92,9 @@ install() {
   printf 'surefit: installing the tested packages into .venv (once; minutes) ...\n' >&2
   : >"$venv/.surefit-installing"
   rm -f "$venv/.surefit-installed"
-  if ! "$venv/bin/python" -m pip install --quiet --no-input -c "$root/constraints.txt" \
-    -e "$root[$extras]" >"$log" 2>&1 </dev/null; then
+  : >"$log"
+  install_torch_without_cuda
+  if ! pip_install -c "$root/constraints.txt" -e "$root[$extras]"; then
     tail -n 40 "$log" >&2
     fail "the packages could not be installed" \
       "pip's last lines are above, all of them are in $log" \

@@ -79,9 +79,21 @@ class SurefitError(Exception):
         super().__init__(self.as_text())
 
     def as_text(self) -> str:
-        """The error as three labelled lines, readable without colour."""
-        head = f"{self.where}: {self.what}" if self.where else self.what
-        return f"error: {head}\n  why: {self.why}\n next: {self.next_step}"
+        """The error as three labelled lines, and one more for each further problem under `also`."""
+        lines = [f"error: {self._head()}", f"  why: {self.why}", f" next: {self.next_step}"]
+        lines += [f" also: {text}" for text in self.details.get("also", ())]
+        return "\n".join(lines)
+
+    def _head(self) -> str:
+        """Place and sentence; a field that both name is said once."""
+        if not self.where:
+            return self.what
+        place, _, field = self.where.rpartition(": ")
+        return (
+            f"{place}: {self.what}"
+            if place and self.what.startswith(field)
+            else f"{self.where}: {self.what}"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """The error as JSON data, in the words of `as_text`."""

@@ -29,7 +29,12 @@ def _refuse_bool(value: Any) -> Any:
     return value
 
 
-Number = Annotated[float, BeforeValidator(_number_from_text), BeforeValidator(_refuse_bool)]
+Number = Annotated[
+    float,
+    Field(allow_inf_nan=False),
+    BeforeValidator(_number_from_text),
+    BeforeValidator(_refuse_bool),
+]
 Whole = Annotated[int, BeforeValidator(_number_from_text), BeforeValidator(_refuse_bool)]
 
 
@@ -66,9 +71,13 @@ class LoraMethod(Part):
     type: Literal["lora"]
     rank: Whole = Field(16, ge=1, le=1024, description="Rank of the adapter matrices.")
     alpha: Number | None = Field(
-        None, gt=0, description="Scale: the adapter is multiplied by alpha / rank. Default: 2 x rank."
+        None,
+        gt=0,
+        description="Scale: the adapter is multiplied by alpha / rank. Default: 2 x rank.",
     )
-    dropout: Number = Field(0.0, ge=0, lt=1, description="Share of adapter inputs dropped in training.")
+    dropout: Number = Field(
+        0.0, ge=0, lt=1, description="Share of adapter inputs dropped in training."
+    )
     targets: Literal["all-linear"] | tuple[str, ...] = Field(
         "all-linear",
         description="Linear layers that get an adapter: `all-linear`, or names such as `[q_proj, v_proj]`.",
@@ -100,7 +109,9 @@ class Goal(Part):
     schedule: Literal["linear", "cosine", "constant"] = Field(
         "cosine", description="How the learning rate falls after the warm-up."
     )
-    warmup: Number = Field(0.03, ge=0, lt=1, description="Share of the steps in which the rate rises.")
+    warmup: Number = Field(
+        0.03, ge=0, lt=1, description="Share of the steps in which the rate rises."
+    )
     weight_decay: Number = Field(0.0, ge=0, description="AdamW's decoupled weight decay.")
     seed: Whole = Field(17, ge=0, lt=2**32, description="Seed of row order, adapters and dropout.")
 
@@ -117,7 +128,9 @@ class How(Part):
     """Decisions of the plan that a person fixes by hand. Everything left out is decided by the plan."""
 
     micro_batch: Whole | None = Field(
-        None, ge=1, description="Sequences per device and pass; `goal.batch` must be a multiple of it."
+        None,
+        ge=1,
+        description="Sequences per device and pass; `goal.batch` must be a multiple of it.",
     )
     precision: Literal["float32", "bfloat16"] | None = Field(
         None, description="Number format of weights and arithmetic."
@@ -128,7 +141,8 @@ class How(Part):
         "`padded` fills them up to the longest.",
     )
     gradient_checkpointing: bool | None = Field(
-        None, description="Recompute activations in the backward pass: less memory, a third more work."
+        None,
+        description="Recompute activations in the backward pass: less memory, a third more work.",
     )
     checkpoint_every_steps: Whole | None = Field(
         None, ge=1, description="Optimizer steps between two checkpoints."

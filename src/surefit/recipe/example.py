@@ -1,0 +1,45 @@
+"""A complete recipe with a comment a line: what `surefit recipe --example` prints."""
+
+EXAMPLE = """\
+# A surefit recipe. Only `model` and `data.train` are needed; every other line shows its default
+# behind a `#`. Try it with `surefit plan THIS-FILE`, then `surefit train THIS-FILE`.
+
+model: starter                # the small model that comes with surefit, or the folder of a model
+
+data:
+  train: starter              # the sample that comes with surefit, or a JSONL file: one conversation a line,
+                              #   {"messages": [{"role": "user", "content": "..."},
+                              #                 {"role": "assistant", "content": "..."}]}
+  # eval: 5%                  # rows held back for evaluation: a share, another file, or none
+
+# method:
+#   type: lora                # lora trains small adapters, full trains every weight
+#   rank: 16                  # size of the adapters
+#   alpha: 32                 # scale of the adapters; without it twice the rank
+#   dropout: 0.0
+#   targets: all-linear       # layers with an adapter, or a list such as [q_proj, v_proj]
+
+# goal:
+#   epochs: 1                 # passes over the rows
+#   learning_rate: 2e-4       # without it 2e-4 for lora and 2e-5 for full
+#   batch: 8                  # conversations per optimizer step
+#   max_length: 2048          # longest row in tokens; longer rows are cut and counted
+#   schedule: cosine          # cosine, linear or constant
+#   warmup: 0.03              # share of the steps in which the learning rate rises
+#   weight_decay: 0.0
+#   seed: 17
+
+# hardware: this              # where to train
+
+# limits:
+#   hours: 6                  # stop with a checkpoint after this time
+
+# how:                        # what the plan decides; fix a line only when you know why
+#   micro_batch: 4            # conversations per pass; goal.batch must be a multiple of it
+#   precision: float32        # float32 or bfloat16
+#   layout: flat              # flat wastes no padding; padded fills rows up
+#   gradient_checkpointing: false
+#   checkpoint_every_steps: 50
+#   keep_checkpoints: 2
+#   threads: 2                # CPU threads of the worker
+"""

@@ -1,0 +1,240 @@
+"""What is wrong with a recipe, in words: unknown keys with the place they belong, wrong values with the value."""
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+from surefit.recipe.document import KeyPath
+from surefit.recipe.fields import METHODS, field_named, method_keys, parts
+from surefit.recipe.words import INSTEAD, LATER_METHODS, SAME_AS
+from surefit.units import shortened
+
+_BOUNDS = {
+    "greater_than": ("must be greater than", "gt"),
+    "greater_than_equal": ("must be at least", "ge"),
+    "less_than": ("must be less than", "lt"),
+    "less_than_equal": ("must be at most", "le"),
+}
+_NO_TABLE = ("model_type", "model_attributes_type", "dict_type")
+_UNION_STEPS = ("literal[", "tuple[", "constrained-")
+
+
+@dataclass(frozen=True)
+class RecipeProblem:
+    """One thing that is wrong, before its place in the file is known."""
+
+    path: KeyPath
+    what: str
+    why: str
+    next_step: str
+
+    @property
+    def field(self) -> str:
+        """The path as a person writes it: ``goal.epochs``."""
+        return dotted(self.path)
+
+
+def dotted(path: KeyPath) -> str:
+    """A path of keys as a person writes it: ``method.targets[0]``."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
+
+
+def problems_of(errors: Iterable[ErrorDetails], values: dict[str, Any]) -> list[RecipeProblem]:
+    """Translate pydantic's errors, one problem a field, in the order of the recipe."""
+    found: dict[KeyPath, RecipeProblem] = {}
+    for error in errors:
+        path = _path_in_file(error, values)
+        found.setdefault(path, _problem(path, error, values))
+    return list(found.values())
+
+
+def _path_in_file(error: ErrorDetails, values: dict[str, Any]) -> KeyPath:
+    """The error's place in the file: without the steps that only pydantic's unions have."""
+    path = list(error["loc"])
+    if len(path) > 1 and path[0] == "method" and path[1] in METHODS:
+        del path[1]
+    return tuple(step for step in path if not str(step).startswith(_UNION_STEPS))
+
+
+def _problem(path: KeyPath, error: ErrorDetails, values: dict[str, Any]) -> RecipeProblem:
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        return unknown_key(path, error["input"], values)
+    if kind == "missing":
+        return _missing(path)
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        return _method_type(error)
+    return _wrong_value(path, error)
+
+
+def unknown_key(path: KeyPath, value: Any, values: dict[str, Any]) -> RecipeProblem:
+    """An unknown key, with where it belongs or what it is most like."""
+    part, key = dotted(path[:-1]), str(path[-1])
+    own_keys = sorted(parts().get(part, ()))
+    what = f"{dotted(path)} is not a field of a recipe"
+    why = f"{part or 'a recipe'} has the fields {', '.join(own_keys)}"
+    if part == "method" and (owner := _other_method(key, values)):
+        name = values["method"].get("type")
+        return RecipeProblem(
+            path,
+            f"{dotted(path)} does not belong to the method {name}",
+            f"{key} belongs to {owner}; {name} has {_listed(method_keys(name) - {'type'}) or 'no fields of its own'}",
+            f"delete {key} (or replace the whole method with `--set 'method={{type: {name}}}'`), "
+            f"or set `method.type: {owner}`",
+        )
+    belongs = _place_of(part, key)
+    if belongs:
+        home, _, name = belongs.rpartition(".")
+        where = (
+            f"{name} belongs under {home}" if home else f"{name} belongs at the top of the recipe"
+        )
+        same = "" if name == key else f"; what other tools call {key} is {belongs} here"
+        return RecipeProblem(
+            path, what, where + same, f"write `{belongs}: {_shown(value)}` instead"
+        )
+    for tool_key in (key, key.replace("-", "_").lower()):
+        if tool_key in INSTEAD:
+            return RecipeProblem(path, what, why, INSTEAD[tool_key])
+    return RecipeProblem(path, what, why, _nearest(part, key, own_keys))
+
+
+def _other_method(key: str, values: dict[str, Any]) -> str | None:
+    method = values.get("method")
+    if not isinstance(method, dict) or method.get("type") not in METHODS:
+        return None
+    return next(
+        (name for name in METHODS if name != method["type"] and key in method_keys(name)), None
+    )
+
+
+def _place_of(part: str, key: str) -> str | None:
+    """The field that an unknown key means for certain: the same name elsewhere, or another tool's word."""
+    plain = key.replace("-", "_").lower()
+    if plain != key and plain in parts().get(part, ()):
+        return f"{part}.{plain}" if part else plain
+    for home, keys in parts().items():
+        if home != part and plain in keys:
+            return f"{home}.{plain}" if home else plain
+    return SAME_AS.get(plain)
+
+
+def _nearest(part: str, key: str, own_keys: list[str]) -> str:
+    close = difflib.get_close_matches(key.lower(), own_keys, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]}? Write `{f'{part}.' if part else ''}{close[0]}`"
+    everywhere = {
+        name: f"{home}.{name}" if home else name
+        for home, names in parts().items()
+        for name in names
+    }
+    close = difflib.get_close_matches(key.lower(), everywhere, n=1, cutoff=0.75)
+    if close:
+        return f"did you mean `{everywhere[close[0]]}`?"
+    return f"delete {key}; `surefit recipe --example` shows every field"
+
+
+def _missing(path: KeyPath) -> RecipeProblem:
+    name = dotted(path)
+    examples = {
+        "model": "add a line such as `model: starter`, or a folder that holds a model",
+        "data": "add `data: {train: my-chats.jsonl}`",
+        "data.train": "add `train: my-chats.jsonl` under data",
+    }
+    field = field_named(name)
+    why = f"it is needed: {field.description}" if field else "every recipe needs it"
+    return RecipeProblem(
+        path, f"{name} is missing", why.rstrip("."), examples.get(name, f"add {name}")
+    )
+
+
+def _method_type(error: ErrorDetails) -> RecipeProblem:
+    value = error["input"].get("type") if isinstance(error["input"], dict) else error["input"]
+    path: KeyPath = ("method", "type")
+    if value is None:
+        return RecipeProblem(
+            path,
+            "method.type is missing",
+            "the type says which method is meant: full or lora",
+            "add `type: lora` under method",
+        )
+    name = str(value).lower()
+    why = "this version has the methods full and lora"
+    if name in LATER_METHODS:
+        return RecipeProblem(
+            path, f"method.type {_shown(value)} is not offered", why, "set `method.type: lora`"
+        )
+    near = difflib.get_close_matches(name, METHODS, n=1, cutoff=0.4) or ["lora"]
+    return RecipeProblem(
+        path,
+        f"method.type must be full or lora; it is {_shown(value)}",
+        why,
+        f"set `method.type: {near[0]}`",
+    )
+
+
+def _wrong_value(path: KeyPath, error: ErrorDetails) -> RecipeProblem:
+    name, value, kind = dotted(path), error["input"], error["type"]
+    field = field_named(dotted(tuple(step for step in path if isinstance(step, str))))
+    why = (
+        f"{name} is {field.type_words}. {field.description}".strip().rstrip(".")
+        if field
+        else error["msg"]
+    )
+    if kind in _BOUNDS:
+        words, key = _BOUNDS[kind]
+        bound = error["ctx"][key]
+        what = f"{name} {words} {_plain_number(bound)}; it is {_shown(value)}"
+    elif kind == "string_too_short":
+        what = f"{name} is empty"
+    elif kind in _NO_TABLE:
+        what = f"{name} must be a table of fields; it is {_shown(value)}"
+        why = f"{name} has the fields {_listed(parts().get(name, ()))}"
+    elif kind == "value_error":
+        what = f"{name} must be a number; it is {_shown(value)}"
+    else:
+        what = f"{name} must be {field.type_words if field else 'another value'}; it is {_shown(value)}"
+    return RecipeProblem(path, what, why, _correction(name, value, kind))
+
+
+def _correction(name: str, value: Any, kind: str) -> str:
+    if name == "data.eval" and isinstance(value, int | float) and not isinstance(value, bool):
+        share = value * 100 if value < 1 else value
+        return f"for a share of the rows write it with a percent sign: `data.eval: {share:g}%`"
+    if name == "method" and isinstance(value, str):
+        return f"write `method: {{type: {value if value in METHODS else 'lora'}}}`"
+    if name == "data" and isinstance(value, str):
+        return f"write `data: {{train: {value}}}`"
+    if name == "hardware":
+        return "write `hardware: this`, or leave it out: this version trains on this machine only"
+    if kind in _NO_TABLE:
+        first = sorted(parts().get(name, ("...",)))[0]
+        return f"write the fields under it, such as `{name}: {{{first}: ...}}`, or leave {name} out"
+    field = field_named(name)
+    if field and not field.required:
+        default = f" (the default is {field.default_text})" if field.default_text else ""
+        return f"correct the value, or leave {name} out{default}"
+    return f"correct the value of {name}"
+
+
+def _plain_number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return repr(shortened(value))
+    return shortened(str(value))
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))

@@ -17,6 +17,15 @@ class EvidenceLine(BaseModel):
     text: str
 
 
+class Repair(BaseModel):
+    """A change of the recipe that would get past the failure."""
+
+    model_config = ConfigDict(frozen=True)
+
+    change: str = Field(description="What to set, such as `how.micro_batch: 1`.")
+    same_result: bool = Field(description="True: fewer resources, same result. False: ask first.")
+
+
 class Diagnosis(BaseModel):
     """The cause of a run's end, in the same words for terminal, JSON and page.
 
@@ -25,7 +34,9 @@ class Diagnosis(BaseModel):
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
-    failure_class: str = Field(alias="class", description="A name such as KILLED; UNKNOWN when nothing matched.")
+    failure_class: str = Field(
+        alias="class", description="A name such as KILLED; UNKNOWN when nothing matched."
+    )
     code: str | None = Field(description="The signature's code, such as SF201.")
     what: str
     why: str
@@ -35,3 +46,4 @@ class Diagnosis(BaseModel):
     root_rank: int | None = None
     retryable: bool = False
     evidence: tuple[EvidenceLine, ...] = ()
+    repair: tuple[Repair, ...] = ()

@@ -1,0 +1,240 @@
+"""What a signature is: one known failure, with the words for it.
+
+A signature's docstring is its page in the documentation. Most signatures only declare patterns and
+words (`TextSignature`); the others read the evidence in `match`. See `killed.py` for a signature that
+reads, `lora_targets.py` for one that declares.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, get_args
+
+from surefit.diagnose.diagnosis import Diagnosis, EvidenceLine, Repair
+from surefit.diagnose.evidence import Evidence, Failure, LogLine
+from surefit.diagnose.phases import find_phase, find_step
+from surefit.runs.event import PhaseName
+
+MOST_LINES = 24
+MOST_MESSAGE_LINES = 16
+_TRAINER_PHASES = frozenset(get_args(PhaseName))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a pattern found: its named groups, and the lines that show it."""
+
+    groups: dict[str, str] = field(default_factory=dict)
+    lines: tuple[LogLine, ...] = ()
+    failure: Failure | None = None
+
+
+class Signature:
+    """One known failure. `match` gives its diagnosis, or None where the evidence does not show it."""
+
+    code: ClassVar[str]
+    failure_class: ClassVar[str]
+    title: ClassVar[str]
+    retryable: ClassVar[bool] = False
+
+    def match(self, evidence: Evidence) -> Diagnosis | None:
+        """The diagnosis, or None."""
+        raise NotImplementedError
+
+    def answer(
+        self,
+        evidence: Evidence,
+        *,
+        what: str,
+        why: str,
+        next_step: str,
+        lines: Iterable[LogLine] = (),
+        rank: int | None = None,
+        phase: str | None = None,
+        retryable: bool | None = None,
+        repair: tuple[Repair, ...] = (),
+        notes: Iterable[EvidenceLine] = (),
+    ) -> Diagnosis:
+        """A diagnosis with phase, step, rank and evidence filled in."""
+        root = evidence.root
+        rank = root.rank if rank is None else rank
+        found = phase or find_phase(evidence, root.failure, rank)
+        return Diagnosis(
+            failure_class=self.failure_class,
+            code=self.code,
+            what=one_line(what),
+            why=one_line(why),
+            next_step=one_line(next_step),
+            phase=found if found in _TRAINER_PHASES else "unknown",
+            step=find_step(evidence, rank),
+            root_rank=rank,
+            retryable=self.retryable if retryable is None else retryable,
+            evidence=tuple(_shown(evidence, [*notes, *quoted(lines)], rank)),
+            repair=repair,
+        )
+
+
+class TextSignature(Signature):
+    """A failure that is known by what the libraries print.
+
+    The patterns are searched in the exceptions of the process that failed first and, where nothing
+    was raised, in the last lines of the log. Named groups fill the words; `defaults` stand in for
+    groups that another wording lacks. Use `{model}`, `{data}`, `{again}` and `{place}` freely.
+    """
+
+    patterns: ClassVar[tuple[str, ...]]
+    last_only: ClassVar[bool] = False  # search the uncaught exception only, not what led to it
+    in_log: ClassVar[bool] = True  # may also stand in a log without an exception
+    what: ClassVar[str]
+    why: ClassVar[str]
+    next_step: ClassVar[str]
+    defaults: ClassVar[dict[str, str]] = {}
+    context: ClassVar[tuple[str, ...]] = ()  # further lines worth showing
+
+    def match(self, evidence: Evidence) -> Diagnosis | None:
+        """The diagnosis when a pattern matches and `accepts` agrees."""
+        found = self.find(evidence)
+        if found is None or not self.accepts(evidence, found):
+            return None
+        words = self.words(evidence, found)
+        extra = [line for pattern in self.context if (line := evidence.find(pattern)) is not None]
+        return self.answer(
+            evidence,
+            what=self.what.format_map(words),
+            why=self.why.format_map(words),
+            next_step=self.next_step.format_map(words),
+            lines=(*found.lines, *extra),
+            repair=self.repairs(evidence, found),
+        )
+
+    def find(self, evidence: Evidence) -> Found | None:
+        """Where the first matching pattern stands."""
+        failure = evidence.root.failure
+        for pattern in self.patterns:
+            if failure is not None:
+                found = find_in_failure(pattern, failure, self.last_only)
+            elif self.in_log and not evidence.verified:
+                found = find_in_lines(pattern, evidence.closing)
+            else:
+                found = None
+            if found is not None:
+                return found
+        return None
+
+    def accepts(self, evidence: Evidence, found: Found) -> bool:  # noqa: ARG002
+        """Whether the rest of the evidence agrees. Most texts are unmistakable."""
+        return True
+
+    def words(self, evidence: Evidence, found: Found) -> dict[str, str]:
+        """The values that the words may name."""
+        given = {name: value for name, value in found.groups.items() if value}
+        return {**common_words(evidence), **self.defaults, **given}
+
+    def repairs(self, evidence: Evidence, found: Found) -> tuple[Repair, ...]:  # noqa: ARG002
+        """Changes of the recipe that get past it."""
+        return ()
+
+
+def find_in_failure(pattern: str, failure: Failure, last_only: bool = False) -> Found | None:
+    """A pattern in the exceptions of a failure, the uncaught one first."""
+    chain = (failure.last,) if last_only else tuple(reversed(failure.chain))
+    for raised in chain:
+        match = re.search(pattern, raised.text, re.MULTILINE)
+        if match:
+            lines = (*raised.lines[:MOST_MESSAGE_LINES], *_own_code(failure))
+            return Found(_groups(match), lines, failure)
+    return None
+
+
+def find_in_lines(pattern: str, lines: Iterable[LogLine]) -> Found | None:
+    """A pattern in lines of a log, the first line that has it."""
+    for line in lines:
+        match = re.search(pattern, line.text)
+        if match:
+            return Found(_groups(match), (line,))
+    return None
+
+
+def _groups(match: re.Match[str]) -> dict[str, str]:
+    return {
+        name: re.sub(r"\s+", " ", value).strip()
+        for name, value in match.groupdict().items()
+        if value
+    }
+
+
+def _own_code(failure: Failure) -> tuple[LogLine, ...]:
+    """The innermost call in the user's own code, as a line of evidence."""
+    calls = [frame for raised in reversed(failure.chain) for frame in reversed(raised.frames)]
+    for frame in calls:
+        if not re.search(r"(site|dist)-packages|/lib/python3|<frozen|/torch/|<string>", frame.path):
+            text = f'File "{frame.path}", line {frame.line}, in {frame.function}'
+            file = failure.last.lines[0].file if failure.last.lines else "log"
+            return (LogLine(file, failure.last.lines[0].number if failure.last.lines else 0, text),)
+    return ()
+
+
+def common_words(evidence: Evidence) -> dict[str, str]:
+    """Words that every signature may use."""
+    plan, root = evidence.plan, evidence.root
+    step = find_step(evidence, root.rank)
+    place = f" on rank {root.rank}" if root.rank is not None else ""
+    return {
+        "model": plan.model or "the model",
+        "data": plan.data or "the training data",
+        "output": plan.output or "the output folder",
+        "again": again(evidence),
+        "place": place,
+        "step": f" at step {step}" if step else "",
+        "exit": evidence.exit.text,
+    }
+
+
+def again(evidence: Evidence) -> str:
+    """How to start the run once more."""
+    if evidence.plan.run_id:
+        return f"start it again: `surefit train {evidence.plan.output}/recipe.yaml`"
+    return "start the same command again"
+
+
+def one_line(text: str) -> str:
+    """A text on one line, without the full stop that a heading does not have."""
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def quoted(lines: Iterable[LogLine]) -> list[EvidenceLine]:
+    """Log lines as evidence."""
+    return [
+        EvidenceLine(file=line.file, line=line.number, text=line.text.strip()) for line in lines
+    ]
+
+
+def _shown(evidence: Evidence, lines: list[EvidenceLine], rank: int | None) -> list[EvidenceLine]:
+    """The lines of a diagnosis: its own, the exit status, the last sign of life."""
+    shown = list(dict.fromkeys(lines))
+    if evidence.exit.known:
+        word = f", scheduler: {evidence.exit.scheduler}" if evidence.exit.scheduler else ""
+        kills = evidence.exit.oom_kill
+        memory = f", oom_kill counter rose by {kills}" if kills is not None else ""
+        shown.append(
+            EvidenceLine(file="exit.json", line=None, text=evidence.exit.text + memory + word)
+        )
+    for beat in evidence.heartbeats[:8]:
+        if rank is None or beat.rank == rank or len(evidence.heartbeats) <= 4:
+            text = (
+                f"rank {beat.rank}: phase {beat.phase}, step {beat.step}, "
+                f"last sign of life {beat.seconds_ago:.0f} s before"
+            )
+            shown.append(EvidenceLine(file="heartbeats.json", line=None, text=text))
+    return shown[:MOST_LINES]
+
+
+def number(text: str | None) -> float | None:
+    """A number in a text, None where there is none."""
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None
+
+
+Words = dict[str, Any]

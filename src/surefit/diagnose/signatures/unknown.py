@@ -1,0 +1,73 @@
+"""SF999 UNKNOWN."""
+
+from surefit.diagnose.diagnosis import Diagnosis
+from surefit.diagnose.evidence import Evidence
+from surefit.diagnose.phases import find_step
+from surefit.diagnose.signatures.signature import MOST_LINES, Signature, _own_code, again
+
+_HINTS = {
+    6: "the process aborted itself, as C++ code does on an error that nobody caught",
+    8: "native code divided by zero or met an illegal number",
+    4: "native code used an instruction that this processor lacks",
+}
+
+
+class Unknown(Signature):
+    """surefit does not recognise this failure, and does not guess.
+
+    ## What happened
+    No signature matched. The exit status, the first exception and the last lines are shown as they are.
+
+    ## Why
+    The failure may lie in the user's own code, in a library that surefit does not know, or in a log that
+    breaks off before the cause.
+
+    ## Example
+        exit.json  {"code": 3}
+
+    ## What to do
+    Read the lines shown: where the user's own code failed, its place is named. Run again with
+    `PYTHONFAULTHANDLER=1` where the process died without a message.
+    """
+
+    code = "SF999"
+    failure_class = "UNKNOWN"
+    title = "Not recognised"
+
+    def match(self, evidence: Evidence) -> Diagnosis | None:
+        """Always."""
+        failure, end = evidence.root.failure, evidence.exit
+        if failure is not None:
+            own = _own_code(failure)
+            where = f" ({own[0].text.strip()})" if own else ""
+            what = f"not recognised: {failure.last.text.splitlines()[0]}{where}"
+            why = "no known failure has this text; it may come from the program's own code"
+            next_step = "look at the line named above" if own else "read the lines shown below"
+            lines = [*failure.last.lines[:6], *own]
+        else:
+            signal = evidence.root.signal or end.signal
+            what, why, next_step = self._silent(evidence, signal)
+            lines = list(evidence.closing[-12:])
+        return self.answer(
+            evidence, what=what, why=why, next_step=next_step, lines=lines[:MOST_LINES]
+        )
+
+    def _silent(self, evidence: Evidence, signal: int | None) -> tuple[str, str, str]:
+        end = evidence.exit
+        step = find_step(evidence, evidence.root.rank)
+        after = f" after step {step}" if step else ""
+        if end.alive:
+            return (
+                "not recognised: the process still lives and nothing shows a failure",
+                "its last sign of life is recent, or none is known",
+                "watch it for a while, and diagnose again when it stopped moving",
+            )
+        said = "wrote nothing" if not evidence.lines else "no line says why"
+        hint = _HINTS.get(signal or 0)
+        return (
+            f"not recognised: the run ended with {end.text}{after}",
+            f"{said}{'; ' + hint if hint else ''}",
+            f"set `PYTHONFAULTHANDLER=1` and {again(evidence)}, so that the process says where it was"
+            if signal or not evidence.lines
+            else f"read the last lines below and the other files of the run, then {again(evidence)}",
+        )

@@ -21,6 +21,7 @@ class ExitCode(IntEnum):
     NO = 1
     USAGE = 2
     OUTSIDE = 3
+    BUG = 70  # ours: a traceback is shown
     INTERRUPTED = 130  # Ctrl-C, as every shell reports it
 
 

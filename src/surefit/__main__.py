@@ -1,0 +1,5 @@
+"""`python -m surefit` is the `surefit` command."""
+
+from surefit.cli import main
+
+main()

@@ -86,9 +86,14 @@ def usable_cores(quota: float | None) -> int:
     return max(1, min(count, int(quota)) if quota is not None else count)
 
 
-def load_now() -> float:
-    """Cores in use in the last minute, by everybody."""
+def cores_in_use(usable: int) -> float:
+    """How many of the `usable` cores others keep busy, from the load of the last minute.
+
+    A container sees the load of the whole host: cores that it may not use are taken as busy first.
+    """
     try:
-        return os.getloadavg()[0]
+        load = os.getloadavg()[0]
     except OSError:
         return 0.0
+    out_of_reach = max(0, (os.cpu_count() or usable) - usable)
+    return min(float(usable), max(0.0, load - out_of_reach))

@@ -9,7 +9,7 @@ from surefit.hardware.cgroup import CgroupLimits, read_cgroup_limits
 from surefit.hardware.cpu import (
     bf16_speed,
     float32_rate,
-    load_now,
+    cores_in_use,
     read_processor,
     usable_cores,
 )
@@ -31,7 +31,7 @@ def detect_machine(disk_folder: Path) -> Hardware:
         name="this machine",
         devices=(*detect_nvidia(), _cpu(cores, total, free)),
         cpu_cores=cores,
-        load=load_now(),
+        load=cores_in_use(cores),
         ram_total_bytes=total,
         ram_free_bytes=free,
         disk_free_bytes=shutil.disk_usage(place).free,

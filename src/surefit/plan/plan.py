@@ -78,11 +78,17 @@ class TrainingPlan(_Record):
     seed: int
     checkpoint_every_steps: int
     keep_checkpoints: int
-    eval_every_steps: int | None = Field(None, description="Null: only at the end, and only with eval rows.")
+    eval_every_steps: int | None = Field(
+        None, description="Null: only at the end, and only with eval rows."
+    )
     heartbeat_seconds: float = 1.0
     verify_rows: int = Field(4, description="Rows whose logits are compared after reloading.")
-    verify_tolerance: float = Field(1e-4, description="Largest allowed difference of a logit after reloading.")
-    rehearse: bool = Field(True, description="Prove worst batch, save and reload before the first step.")
+    verify_tolerance: float = Field(
+        1e-4, description="Largest allowed difference of a logit after reloading."
+    )
+    rehearse: bool = Field(
+        True, description="Prove worst batch, save and reload before the first step."
+    )
     only_rehearse: bool = False
     allocator: dict[str, str] = Field(
         default_factory=dict, description="Environment of the worker's memory allocator."
@@ -107,7 +113,9 @@ class Plan(_Record):
     disk: tuple[AccountItem, ...] = ()
     disk_free_bytes: int
     seconds: Range | None = None
-    limit_seconds: float | None = Field(None, description="`limits.hours` in seconds; the supervisor enforces it.")
+    limit_seconds: float | None = Field(
+        None, description="`limits.hours` in seconds; the supervisor enforces it."
+    )
     training: TrainingPlan
     model: ModelFacts
     hardware: Hardware

@@ -1,0 +1,110 @@
+"""Every way to run a recipe that the person left open, and the search for the fastest that fits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from surefit.hardware.machine import Device, Hardware
+from surefit.models.facts import ModelFacts
+from surefit.plan.lengths import Lengths
+from surefit.plan.memory import Estimate, estimate_memory
+from surefit.plan.refusals import resolve_targets
+from surefit.plan.setup import Setup
+from surefit.plan.work import operations_per_step, pass_seconds
+from surefit.recipe.schema import LoraMethod, Recipe
+
+# Rows in one line attend by a mask of the line's square: 4,096 x 4,096 float32 numbers are 64 MiB a layer.
+FLAT_LINE_TOKENS = 4096
+_ASSUMED_RATE = 1e11  # only to compare candidates where the device's speed is not known
+_LONGEST_SEARCH = 24  # divisors of a batch; the largest are as fast as each other
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A way to run, its memory, and its relative cost in seconds a step."""
+
+    setup: Setup
+    memory: Estimate
+    cost: float
+
+
+def choose_device(hardware: Hardware) -> Device:
+    """The GPU with the most free memory; without one, the CPU."""
+    gpus = [one for one in hardware.devices if one.kind == "cuda"]
+    if gpus:
+        return max(gpus, key=lambda one: one.free_bytes)
+    return next(one for one in hardware.devices if one.kind == "cpu")
+
+
+def divisors(batch: int) -> list[int]:
+    """The sizes a micro-batch may have."""
+    return [size for size in range(1, batch + 1) if batch % size == 0]
+
+
+def candidates(
+    recipe: Recipe, facts: ModelFacts, device: Device, lengths: Lengths
+) -> list[Candidate]:
+    """All ways to run this recipe on this device."""
+    how = recipe.how
+    sizes = [how.micro_batch] if how.micro_batch else divisors(recipe.goal.batch)[:_LONGEST_SEARCH]
+    recompute = (
+        [how.gradient_checkpointing] if how.gradient_checkpointing is not None else [False, True]
+    )
+    found = []
+    for size in sizes:
+        for layout in _layouts(recipe, facts, lengths, size):
+            for checkpointing in recompute:
+                found.append(
+                    _candidate(recipe, facts, device, lengths, size, layout, checkpointing)
+                )
+    return found
+
+
+def _layouts(recipe: Recipe, facts: ModelFacts, lengths: Lengths, micro_batch: int) -> list[str]:
+    if recipe.how.layout:
+        return [recipe.how.layout]
+    if not facts.isolates_flat_rows:
+        return ["padded"]
+    fits_a_line = lengths.longest_together(micro_batch)[1] <= FLAT_LINE_TOKENS or micro_batch == 1
+    return ["flat", "padded"] if fits_a_line else ["padded"]
+
+
+def choose_precision(recipe: Recipe, device: Device) -> str:
+    """float32, unless asked otherwise or the device is fast in bfloat16."""
+    return recipe.how.precision or ("bfloat16" if device.bf16_is_fast else "float32")
+
+
+def _candidate(
+    recipe: Recipe,
+    facts: ModelFacts,
+    device: Device,
+    lengths: Lengths,
+    micro_batch: int,
+    layout: str,
+    checkpointing: bool,
+) -> Candidate:
+    method = recipe.method
+    setup = Setup(
+        facts=facts,
+        method=method,
+        targets=resolve_targets(method, facts) if isinstance(method, LoraMethod) else (),
+        lengths=lengths,
+        device=device.kind,
+        precision=choose_precision(recipe, device),  # type: ignore[arg-type]
+        layout=layout,  # type: ignore[arg-type]
+        micro_batch=micro_batch,
+        checkpointing=checkpointing,
+        batch=recipe.goal.batch,
+    )
+    rate = device.flops or _ASSUMED_RATE
+    passes = recipe.goal.batch / micro_batch
+    cost = operations_per_step(setup) / rate + passes * pass_seconds(setup)
+    return Candidate(setup, estimate_memory(setup), cost)
+
+
+def choose(found: Sequence[Candidate], budget: int) -> Candidate:
+    """The cheapest that surely fits; else the cheapest that may fit; else the smallest."""
+    for limit in ("high", "low"):
+        fitting = [one for one in found if getattr(one.memory, limit) <= budget]
+        if fitting:
+            return min(fitting, key=lambda one: (one.cost, one.memory.peak))
+    return min(found, key=lambda one: (one.memory.high, one.cost))

@@ -1,0 +1,94 @@
+"""How long the rows are: what a data report tells, as a distribution to compute with."""
+
+from dataclasses import dataclass
+
+from surefit.data.report import TokenCounts
+
+_STEPS = 64  # pieces of the integral in `expected_longest`
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Row lengths in tokens.
+
+    Args:
+        rows: number of rows.
+        points: (share of the rows, length that this share does not exceed), rising.
+        mean: mean length.
+        trained_share: share of the tokens that carries loss.
+        known: False where no row was measured and every row is taken as full.
+    """
+
+    rows: int
+    points: tuple[tuple[float, int], ...]
+    mean: float
+    trained_share: float
+    known: bool
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest row."""
+        return self.points[-1][1]
+
+    @property
+    def tokens(self) -> float:
+        """Tokens in all rows."""
+        return self.rows * self.mean
+
+    def at(self, share: float) -> float:
+        """The length that this share of the rows does not exceed, interpolated."""
+        before = self.points[0]
+        for point in self.points[1:]:
+            if share <= point[0]:
+                width = point[0] - before[0]
+                part = (share - before[0]) / width if width else 1.0
+                return before[1] + part * (point[1] - before[1])
+            before = point
+        return float(self.longest)
+
+    def longest_together(self, count: int) -> tuple[int, int]:
+        """(at least, at most) the sum of the `count` longest rows.
+
+        At least: a percentile says how many rows are as long as it; at most: all like the longest.
+        """
+        count = min(count, self.rows)
+        least, taken = self.longest, 1
+        for (_, longer), (share, length) in zip(
+            reversed(self.points), list(reversed(self.points))[1:], strict=False
+        ):
+            del longer
+            reach = max(1, int((1 - share) * self.rows))
+            more = min(count, reach) - taken
+            if more > 0:
+                least += more * length
+                taken += more
+        least += (count - taken) * self.points[0][1]
+        return least, count * self.longest
+
+    def expected_longest(self, count: int) -> float:
+        """The mean of the longest of `count` rows drawn at random: the padded width of a micro-batch."""
+        total = 0.0
+        for piece in range(_STEPS):
+            low, high = piece / _STEPS, (piece + 1) / _STEPS
+            total += self.at((low + high) / 2) * (high**count - low**count)
+        return max(total, self.mean)
+
+
+def lengths_of(tokens: TokenCounts | None, rows: int, max_length: int) -> Lengths:
+    """Lengths from a report, cut at `max_length`; without a report every row is taken as full."""
+    if tokens is None or tokens.total <= 0:
+        return Lengths(rows, ((0.0, max_length), (1.0, max_length)), float(max_length), 1.0, False)
+    longest = min(tokens.longest, max_length)
+    middle = {
+        share: min(tokens.percentiles[name], longest)
+        for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))
+        if name in tokens.percentiles
+    }
+    points = ((0.0, min(tokens.shortest, longest)), *sorted(middle.items()), (1.0, longest))
+    return Lengths(
+        rows,
+        points,
+        min(tokens.mean, float(longest)),
+        min(1.0, tokens.trained / tokens.total),
+        True,
+    )

@@ -1,0 +1,77 @@
+"""What memory and time depend on: a model, a method and one way to run it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from surefit.models.facts import LinearShape, ModelFacts
+from surefit.plan.lengths import Lengths
+from surefit.recipe.schema import FullMethod, LoraMethod
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One candidate of the planner's search."""
+
+    facts: ModelFacts
+    method: FullMethod | LoraMethod
+    targets: tuple[str, ...]
+    lengths: Lengths
+    device: Literal["cpu", "cuda"]
+    precision: Literal["float32", "bfloat16"]
+    layout: Literal["flat", "padded"]
+    micro_batch: int
+    checkpointing: bool
+    batch: int
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every parameter is trained."""
+        return isinstance(self.method, FullMethod)
+
+    @property
+    def number_bytes(self) -> int:
+        """Bytes of a number in weights and arithmetic."""
+        return 4 if self.precision == "float32" else 2
+
+    @property
+    def trained_number_bytes(self) -> int:
+        """Bytes of a trained number: peft keeps adapters in float32 beside bfloat16 weights."""
+        return self.number_bytes if self.is_full else 4
+
+    @cached_property
+    def adapted(self) -> tuple[LinearShape, ...]:
+        """The linear layers of one block that get an adapter."""
+        return tuple(one for one in self.facts.block_linears if one.name in self.targets)
+
+    @cached_property
+    def trained_parameters(self) -> int:
+        """Parameters that get a gradient: all, or rank x (inputs + outputs) an adapted layer."""
+        if isinstance(self.method, FullMethod):
+            return self.facts.parameters.total
+        per_block = sum(one.inputs + one.outputs for one in self.adapted) * self.method.rank
+        return per_block * self.facts.layers
+
+    @cached_property
+    def worst_positions(self) -> tuple[int, int]:
+        """(at least, at most) positions of the largest micro-batch, padding included."""
+        count = min(self.micro_batch, self.lengths.rows)
+        if self.layout == "padded":
+            return count * self.lengths.longest, count * self.lengths.longest
+        return self.lengths.longest_together(count)
+
+    @cached_property
+    def usual_positions(self) -> float:
+        """Positions of an average micro-batch, padding included."""
+        count = min(self.micro_batch, self.lengths.rows)
+        if self.layout == "flat":
+            return count * self.lengths.mean
+        return count * self.lengths.expected_longest(count)
+
+    def line_length(self, positions: float) -> float:
+        """Positions that attend to each other: the whole line when flat, a row when padded."""
+        return (
+            positions
+            if self.layout == "flat"
+            else positions / min(self.micro_batch, self.lengths.rows)
+        )

@@ -1,0 +1,48 @@
+"""`python -m surefit.train RUN_FOLDER`: train what the run folder's plan says, and nothing else."""
+
+import sys
+from pathlib import Path
+
+from surefit.errors import OutsideError, WorkerExit
+from surefit.plan.plan import Plan
+from surefit.runs.folder import RunFolder
+from surefit.train.environment import prepare_process, restart_in, worker_environment
+from surefit.train.failures import WorkerEnd
+from surefit.train.journal import Journal
+from surefit.train.stop import StopSignal
+
+
+def main(arguments: list[str]) -> int:
+    """Run the worker; returns its exit code."""
+    if len(arguments) != 1:
+        sys.stderr.write("usage: python -m surefit.train RUN_FOLDER\n")
+        return 64
+    run = RunFolder(Path(arguments[0]).absolute())
+    plan = run.read(run.plan, Plan) if run.path.is_dir() else None
+    if plan is None:
+        sys.stderr.write(no_plan(run).as_text() + "\n")
+        return WorkerExit.INPUT_MISSING
+    restart_in(worker_environment(plan.training))
+    stop = StopSignal()
+    stop.listen()
+    prepare_process(run.log)
+    journal = Journal(run, plan.training.heartbeat_seconds)
+    with WorkerEnd(journal) as end:
+        journal.start()
+        with journal.phase("import"):
+            from surefit.train.run import train
+        train(plan, journal, stop)
+    return end.code
+
+
+def no_plan(run: RunFolder) -> OutsideError:
+    """The folder cannot be worked on."""
+    return OutsideError(
+        f"{run.path} holds no plan that can be read",
+        f"{run.plan.name} is missing or damaged",
+        "start a run with `surefit train recipe.yaml`; it writes the folder and starts this worker",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,74 @@
+"""Rows to micro-batches, in the plan's layout.
+
+A micro-batch holds `input_ids`, where each position's row ends, and the places where logits are needed:
+`targets` [K] are the trained tokens, `row_of` and `column_of` [K] the positions that predict them (the
+token before). A row's first token has no position before it and is never a target, so in one line no
+row learns from the end of another.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from surefit.train.rows import Row
+
+Batch = dict[str, Tensor]
+Collate = Callable[[Sequence[Row]], Batch]
+
+
+def collate_flat(rows: Sequence[Row]) -> Batch:
+    """All rows in one line: `input_ids` and `position_ids` [1, T], positions restarting with each row.
+
+    There is no attention mask, on purpose: transformers keeps the rows apart by their positions only
+    where no mask is given. A mask of ones would let them see each other without a word.
+    """
+    ids = np.concatenate([row.ids for row in rows])
+    positions = np.concatenate([np.arange(len(row.ids)) for row in rows])
+    targeted = np.concatenate([_predictable(row) for row in rows])
+    columns = np.flatnonzero(targeted)
+    return {
+        "input_ids": torch.from_numpy(ids)[None],
+        "position_ids": torch.from_numpy(positions)[None],
+        "targets": torch.from_numpy(ids[columns]),
+        "row_of": torch.zeros(len(columns), dtype=torch.int64),
+        "column_of": torch.from_numpy(columns - 1),
+        "numbers": _numbers(rows),
+        "real_tokens": torch.tensor(len(ids)),
+    }
+
+
+def collate_padded(rows: Sequence[Row], pad_id: int = 0) -> Batch:
+    """Each row in a line of its own, filled up on the right: `input_ids`, `attention_mask` [rows, T]."""
+    lengths = [len(row.ids) for row in rows]
+    ids = np.full((len(rows), max(lengths)), pad_id, dtype=np.int64)
+    attention = np.zeros_like(ids)
+    targeted = np.zeros(ids.shape, dtype=np.bool_)
+    for line, row in enumerate(rows):
+        ids[line, : len(row.ids)] = row.ids
+        attention[line, : len(row.ids)] = 1
+        targeted[line, : len(row.ids)] = _predictable(row)
+    lines, columns = np.nonzero(targeted)
+    return {
+        "input_ids": torch.from_numpy(ids),
+        "attention_mask": torch.from_numpy(attention),
+        "targets": torch.from_numpy(ids[lines, columns]),
+        "row_of": torch.from_numpy(lines),
+        "column_of": torch.from_numpy(columns - 1),
+        "numbers": _numbers(rows),
+        "real_tokens": torch.tensor(sum(lengths)),
+    }
+
+
+COLLATE: dict[str, Collate] = {"flat": collate_flat, "padded": collate_padded}
+
+
+def _predictable(row: Row) -> np.ndarray:  # type: ignore[type-arg]
+    mask = row.mask.copy()
+    mask[0] = False
+    return mask
+
+
+def _numbers(rows: Sequence[Row]) -> Tensor:
+    return torch.tensor([row.number for row in rows])

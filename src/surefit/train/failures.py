@@ -1,0 +1,141 @@
+"""Every way a worker can end, as words and as an exit code."""
+
+import errno
+import shutil
+import sys
+import traceback
+import types
+from pathlib import Path
+
+from surefit.errors import OutsideError, SurefitError, WorkerExit
+from surefit.home import DISK_FULL_ERRNOS
+from surefit.runs.event import Problem
+from surefit.train.journal import Journal
+from surefit.train.stop import StopRequested
+
+_FULL_DISK_BYTES = 2**24
+
+
+class NumericFailure(SurefitError):
+    """Numbers went wrong: a loss or gradient that is not finite, a model that learned nothing."""
+
+    worker_exit = WorkerExit.NUMERIC
+
+
+class ConfigurationDiffers(SurefitError):
+    """What runs is not what the plan says."""
+
+    worker_exit = WorkerExit.CONFIGURATION
+
+
+class WorkerEnd:
+    """Around the whole run: turns whatever ends it into a Problem, a text and an exit code."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.code = WorkerExit.DONE
+
+    def __enter__(self) -> "WorkerEnd":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: types.TracebackType | None,
+    ) -> bool:
+        if error is not None:
+            self.code = self._report(error)
+        self.journal.close()
+        return True
+
+    def _report(self, error: BaseException) -> WorkerExit:
+        if isinstance(error, StopRequested):
+            self._note_stop(error)
+            return WorkerExit.TEMPORARY
+        known = in_words(error, self.journal.phases[-1], self.journal.run.path)
+        if known is not error or known.worker_exit is WorkerExit.BUG:
+            traceback.print_exception(error)
+        sys.stderr.write(known.as_text() + "\n")
+        problem = Problem(
+            what=known.what,
+            why=known.why,
+            next=known.next_step,
+            exit_code=known.worker_exit,
+            details=known.details,
+        )
+        try:
+            self.journal.add(problem)
+        except OutsideError as full:
+            sys.stderr.write(full.as_text() + "\n")
+        return known.worker_exit
+
+    def _note_stop(self, stop: StopRequested) -> None:
+        phase = self.journal.phases[-1]
+        if phase in ("first_step", "train"):
+            return  # the loop has said so, with the step
+        kept = (
+            "the last checkpoint holds all steps" if self.journal.step else "no step was made yet"
+        )
+        sys.stderr.write(f"stopped on {stop} in the phase {phase}: {kept}\n")
+        self.journal.note("stopped", f"stopped on {stop} in the phase {phase}; {kept}")
+
+
+def in_words(error: BaseException, phase: str, folder: Path) -> SurefitError:
+    """An exception as a SurefitError with its worker exit code."""
+    if isinstance(error, SurefitError):
+        return error
+    text = _first_line(error)
+    if _is_gpu_memory(error):
+        return SurefitError(
+            f"the GPU ran out of memory in the phase {phase}",
+            text,
+            "set `how.micro_batch: 1` (same result), or `how.gradient_checkpointing: true`",
+            worker_exit=WorkerExit.GPU_MEMORY,
+        )
+    if (
+        isinstance(error, MemoryError)
+        or "DefaultCPUAllocator" in text
+        or _errno(error) == errno.ENOMEM
+    ):
+        return SurefitError(
+            f"the machine ran out of memory in the phase {phase}",
+            text,
+            "close other programs, or set `how.micro_batch: 1` (same result)",
+            worker_exit=WorkerExit.HOST_MEMORY,
+        )
+    if _errno(error) in DISK_FULL_ERRNOS or _looks_like_full_disk(text, folder):
+        return OutsideError(
+            f"the disk is full in the phase {phase}",
+            text,
+            f"free some space where {folder} lies; the last checkpoint in it is whole",
+            worker_exit=WorkerExit.DISK,
+        )
+    return SurefitError(
+        f"surefit failed in the phase {phase}: {type(error).__name__}",
+        text,
+        f"report this with {folder / 'log'}; the traceback is in its worker.log",
+        worker_exit=WorkerExit.BUG,
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0][:500] if lines else type(error).__name__
+
+
+def _errno(error: BaseException) -> int | None:
+    return error.errno if isinstance(error, OSError) else None
+
+
+def _is_gpu_memory(error: BaseException) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(error, torch.OutOfMemoryError)
+
+
+def _looks_like_full_disk(text: str, folder: Path) -> bool:
+    """safetensors and torch report a full disk in their own exceptions, without the number."""
+    if "os error 28" in text or "No space left on device" in text:
+        return True
+    torch_writer = "PytorchStreamWriter" in text or "inline_container" in text
+    return torch_writer and shutil.disk_usage(folder).free < _FULL_DISK_BYTES

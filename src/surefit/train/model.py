@@ -1,0 +1,132 @@
+"""The model: loaded from a folder, adapted as the plan says."""
+
+import random
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from peft import LoraConfig, PeftModel, get_peft_model
+
+from surefit.errors import OutsideError, SurefitError, WorkerExit
+from surefit.plan.plan import Plan, TrainingPlan
+from surefit.recipe.schema import LoraMethod
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+def set_seeds(seed: int) -> None:
+    """Seed every random number generator that the training draws from."""
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+
+
+def choose_device(training: TrainingPlan) -> torch.device:
+    """The plan's device.
+
+    Raises:
+        SurefitError: the plan wants a GPU and torch sees none (exit 69).
+    """
+    if training.device == "cuda" and not torch.cuda.is_available():
+        built = torch.version.cuda or "no CUDA at all"
+        raise SurefitError(
+            "the plan was made for a GPU and torch sees none",
+            f"torch {torch.__version__} was built for {built}, and finds {torch.cuda.device_count()} devices",
+            "install a torch built for your driver, or plan again with `surefit plan`",
+            worker_exit=WorkerExit.NO_RESOURCE,
+        )
+    return torch.device(training.device)
+
+
+def load_base(folder: Path, training: TrainingPlan, device: torch.device) -> Any:
+    """The base model as plain transformers loads it, on the device.
+
+    Raises:
+        OutsideError: the folder or its weights cannot be read.
+    """
+    try:
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            folder,
+            dtype=DTYPES[training.precision],
+            attn_implementation=training.attention,
+            trust_remote_code=False,
+            use_safetensors=True,
+            local_files_only=True,
+        )
+    except (OSError, ValueError) as error:
+        raise OutsideError(
+            f"the model in {folder} cannot be loaded",
+            f"transformers {transformers.__version__} says: {error}",
+            f"check the files of {folder}, or name another `model` in the recipe",
+        ) from error
+    return model.to(device)
+
+
+def prepare_for_training(model: Any, plan: Plan) -> Any:
+    """The model with what is trained: every parameter, or adapters beside frozen weights."""
+    training = plan.training
+    if training.gradient_checkpointing:
+        recompute_activations(model)
+    if isinstance(training.method, LoraMethod):
+        model = add_adapters(model, training)
+    model.train()
+    return model
+
+
+def add_adapters(model: Any, training: TrainingPlan) -> Any:
+    """The model with LoRA adapters at the plan's targets; their weights are float32.
+
+    Raises:
+        SurefitError: a target matches no layer.
+    """
+    method = training.method
+    assert isinstance(method, LoraMethod)
+    config = LoraConfig(
+        r=method.rank,
+        lora_alpha=method.scale_alpha,  # type: ignore[arg-type]
+        lora_dropout=method.dropout,
+        target_modules=list(training.targets),
+        bias="none",
+        task_type="CAUSAL_LM",
+    )
+    try:
+        return get_peft_model(model, config)
+    except ValueError as error:
+        raise SurefitError(
+            f"no adapter can be attached at {', '.join(training.targets)}",
+            str(error),
+            "set `method.targets: all-linear` in the recipe",
+            worker_exit=WorkerExit.CONFIGURATION,
+        ) from error
+
+
+def recompute_activations(model: Any) -> None:
+    """Switch on gradient checkpointing, by whichever name this transformers has for it."""
+    options = {"use_reentrant": False}
+    if hasattr(model, "activation_checkpointing_enable"):
+        model.activation_checkpointing_enable(activation_checkpointing_kwargs=options)
+    else:
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=options)
+
+
+def recomputes_activations(model: Any) -> bool:
+    """Whether any part of the model recomputes its activations: read from the live modules."""
+    return any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
+
+
+def load_trained(base: Any, folder: Path, training: TrainingPlan, device: torch.device) -> Any:
+    """What a user gets from the saved folder: plain peft on a plain base, or plain transformers."""
+    if isinstance(training.method, LoraMethod):
+        with warnings.catch_warnings():
+            # A weight that the file lacks is only a warning in peft.
+            warnings.filterwarnings("error", message=".*missing adapter keys.*")
+            return PeftModel.from_pretrained(base, folder)
+    return load_base(folder, training, device)
+
+
+def trainable(model: Any) -> dict[str, torch.nn.Parameter]:
+    """The parameters that learn, by name; a tied weight once."""
+    return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}

@@ -1,0 +1,108 @@
+"""The prepared rows as the worker reads them, and the order in which it trains them.
+
+Files (written by `surefit.data`): `<split>.ids.u32` token ids of all rows, one after the other;
+`<split>.mask.u8`, 1 where a token carries loss; `<split>.offsets.u64`, rows + 1 positions.
+They are mapped, not read: memory does not grow with the data set.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from torch.utils.data import Dataset, Sampler
+
+from surefit.errors import OutsideError, Refused
+
+Ids = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One conversation: its number in the data set, ids [T], and mask [T] (True = carries loss)."""
+
+    number: int
+    ids: Ids
+    mask: npt.NDArray[np.bool_]
+
+
+class PreparedRows(Dataset[Row]):
+    """A split of a prepared folder."""
+
+    def __init__(self, folder: Path, split: str) -> None:
+        self.split = split
+        try:
+            self._ids = np.memmap(folder / f"{split}.ids.u32", dtype="<u4", mode="r")
+            self._mask = np.memmap(folder / f"{split}.mask.u8", dtype="u1", mode="r")
+            self._offsets = np.fromfile(folder / f"{split}.offsets.u64", dtype="<u8").astype(
+                np.int64
+            )
+        except (OSError, ValueError) as error:
+            raise OutsideError(
+                f"the prepared {split} rows in {folder} cannot be read",
+                str(error),
+                "start the run again with `surefit train`; the rows are then prepared anew",
+            ) from error
+        self.lengths: Ids = np.diff(self._offsets)
+        ends = (len(self._ids), len(self._mask))
+        if not len(self.lengths) or self.lengths.min() < 1 or {int(self._offsets[-1])} != {*ends}:
+            raise Refused(
+                f"the prepared {split} rows in {folder} do not fit together",
+                f"the offsets end at {self._offsets[-1:]}, there are {ends[0]} ids and {ends[1]} mask bytes",
+                "start the run again with `surefit train`; the rows are then prepared anew",
+            )
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, number: int) -> Row:
+        part = slice(self._offsets[number], self._offsets[number + 1])
+        return Row(number, self._ids[part].astype(np.int64), self._mask[part].astype(np.bool_))
+
+    @property
+    def largest_id(self) -> int:
+        """The largest token id of the split."""
+        return int(self._ids.max())
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the split."""
+        return len(self._ids)
+
+
+def prepared_facts(folder: Path) -> dict[str, Any]:
+    """`prepared.json`: what the folder holds."""
+    try:
+        facts: dict[str, Any] = json.loads((folder / "prepared.json").read_bytes())
+    except (OSError, ValueError) as error:
+        raise OutsideError(
+            f"the run has no prepared rows in {folder}",
+            str(error),
+            "start the run again with `surefit train`; the rows are then prepared anew",
+        ) from error
+    return facts
+
+
+def epoch_order(rows: int, seed: int, epoch: int) -> Ids:
+    """The order of the rows in an epoch (from 0): a permutation of 0 .. rows - 1.
+
+    MT19937 seeded with the words (seed, epoch), and NumPy's legacy `permutation`: a stream that
+    NumPy promises never to change (NEP 19), so that a run can be repeated years later.
+    """
+    return np.random.RandomState([seed, epoch]).permutation(rows).astype(np.int64)
+
+
+class EpochOrder(Sampler[int]):
+    """Yields `epoch_order`; whoever drives the training sets `epoch`."""
+
+    def __init__(self, rows: int, seed: int) -> None:
+        self.rows, self.seed, self.epoch = rows, seed, 0
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(epoch_order(self.rows, self.seed, self.epoch).tolist())

@@ -1,0 +1,200 @@
+"""A run, from the plan to the proof. Reads top to bottom; each part is one module beside this one."""
+
+import gc
+import json
+import logging
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from surefit.errors import Refused
+from surefit.home import write_atomically
+from surefit.plan.plan import Plan
+from surefit.recipe.schema import LoraMethod
+from surefit.runs.event import Metric
+from surefit.runs.result import Result
+from surefit.tokens import load_chat_tokenizer
+from surefit.train.checkpoint import whole_checkpoints
+from surefit.train.failures import ConfigurationDiffers
+from surefit.train.journal import Journal
+from surefit.train.loop import Loop, Tally
+from surefit.train.loss import mean_loss
+from surefit.train.model import choose_device, load_base, prepare_for_training, set_seeds
+from surefit.train.proof import hashed_files, probe_logits, probe_rows, save_model, verify_saved
+from surefit.train.rehearsal import rehearse
+from surefit.train.rows import PreparedRows, prepared_facts
+from surefit.train.stop import StopSignal
+from surefit.train.trainer import TokenTrainer
+
+
+def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
+    """Do everything the plan says. Returns when the result is proven, or the rehearsal is done."""
+    training, run = plan.training, journal.run
+    base_folder = Path(plan.model.folder)
+    logging.captureWarnings(True)
+    transformers.utils.logging.disable_progress_bar()
+    device = choose_device(training)
+    torch.set_num_threads(training.threads)
+    if device.type == "cuda":
+        journal.memory.use_cuda()
+    set_seeds(training.seed)
+
+    with journal.phase("load_tokenizer"):
+        facts = prepared_facts(run.data)
+        refuse_other_tokenizer(facts, base_folder)
+
+    with journal.phase("prepare_data"):
+        rows = PreparedRows(run.data, "train")
+        eval_rows = PreparedRows(run.data, "eval") if facts["splits"].get("eval") else None
+        for split in filter(None, (rows, eval_rows)):
+            refuse_unfit_rows(split, plan)
+
+    with journal.phase("load_model"):
+        model = prepare_for_training(load_base(base_folder, training, device), plan)
+        trainer = TokenTrainer(model, training, rows, run.checkpoints)
+
+    def evaluate(step: int, epoch: float) -> float | None:
+        if eval_rows is None:
+            return None
+        with journal.phase("eval"):
+            loss = mean_loss(
+                model, eval_batches(eval_rows, trainer, journal), device, trainer.keeps_logits
+            )
+        journal.add(Metric(split="eval", step=step, steps=training.steps, epoch=epoch, loss=loss))
+        return loss
+
+    loop = Loop(plan, journal, stop, trainer, evaluate)
+    trainer.add_callback(loop)
+    resumed = newest_checkpoint(run.checkpoints, journal, loop)
+    if training.rehearse and resumed is None:
+        with journal.phase("rehearsal"):
+            rehearse(trainer, plan, journal, device)
+        if training.only_rehearse:
+            return
+
+    # The stop signal waits for the end of a step from here; the first step is a phase of its own
+    # because everything that is set up late is set up in it.
+    stop.waits_for_step = True
+    loop.begin()
+    trainer.train(resume_from_checkpoint=str(resumed) if resumed else None)
+    loop.end()
+    stop.waits_for_step = False
+    refuse_missing_steps(trainer.state.global_step, plan)
+
+    eval_loss = evaluate(training.steps, training.epochs)
+
+    with journal.phase("save"):
+        probes = probe_rows(rows, training.verify_rows)
+        live = probe_logits(model, probes, device)
+        save_model(model, base_folder, run.model)
+
+    with journal.phase("verify"):
+        # The trainer, its optimizer and the trained model make room for what a user would load.
+        del loop.trainer, model, trainer
+        gc.collect()
+        if device.type == "cuda":
+            torch.cuda.empty_cache()
+        verification = verify_saved(plan, run.model, probes, live, device)
+        files = hashed_files(run.model, run.path)
+
+    tally = loop.tally
+    result = Result(
+        kind="adapter" if isinstance(training.method, LoraMethod) else "model",
+        folder=run.model.name,
+        base_model=plan.model.source,
+        files=files,
+        verification=verification,
+        steps=training.steps,
+        epochs=training.epochs,
+        first_loss=tally.first_loss,
+        final_loss=tally.last_loss,
+        eval_loss=eval_loss,
+        tokens=tally.tokens,
+        trained_tokens=tally.trained_tokens,
+        seconds=round(time.time() - journal.started, 3),
+        peak_memory_bytes=max(journal.peaks.values()),
+    )
+    journal.note("memory", "peak memory by phase", planned_bytes=plan.peak_bytes, **journal.peaks)
+    write_atomically(run.result, result.model_dump_json(indent=1))
+
+
+def refuse_other_tokenizer(facts: dict[str, Any], folder: Path) -> None:
+    """Fail where the rows were prepared with another tokenizer than the model's.
+
+    Raises:
+        ConfigurationDiffers: the tokenizer or the chat template changed since.
+    """
+    now = load_chat_tokenizer(folder).sha256
+    if facts["tokenizer_sha256"] != now:
+        raise ConfigurationDiffers(
+            f"the tokenizer in {folder} is not the one the rows were prepared with",
+            f"its hash is {now[:12]}, that of the prepared rows {facts['tokenizer_sha256'][:12]}",
+            "start the run again with `surefit train`; the rows are then prepared anew",
+        )
+
+
+def refuse_unfit_rows(rows: PreparedRows, plan: Plan) -> None:
+    """Fail where the rows are not those the plan was made for, or the model has no place for them.
+
+    Raises:
+        ConfigurationDiffers: another number of rows, or a row that is too long.
+        Refused: a token id that the model does not have.
+    """
+    training = plan.training
+    if rows.split == "train" and len(rows) != training.rows:
+        raise ConfigurationDiffers(
+            f"there are {len(rows):,} prepared rows, and the plan is for {training.rows:,}",
+            "the data changed after the plan was made",
+            "start the run again with `surefit train`",
+        )
+    longest = int(rows.lengths.max())
+    if longest > training.max_length:
+        raise ConfigurationDiffers(
+            f"a prepared row has {longest:,} tokens, and the plan is for at most {training.max_length:,}",
+            f"it is row {int(rows.lengths.argmax())} of the {rows.split} rows",
+            "start the run again with `surefit train`",
+        )
+    if rows.largest_id >= plan.model.vocabulary:
+        raise Refused(
+            f"the {rows.split} rows hold the token id {rows.largest_id:,}, and the model has "
+            f"{plan.model.vocabulary:,} (0 to {plan.model.vocabulary - 1:,})",
+            "the tokenizer knows more tokens than the model has embeddings",
+            "use the tokenizer files that came with the model",
+        )
+
+
+def eval_batches(rows: PreparedRows, trainer: TokenTrainer, journal: Journal) -> Any:
+    """The eval rows in their order, as micro-batches in the plan's layout."""
+    size = trainer.args.train_batch_size
+    for start in range(0, len(rows), size):
+        end = min(start + size, len(rows))
+        yield trainer.collate([rows[number] for number in range(start, end)])
+        journal.progress(end, len(rows), "rows")
+
+
+def newest_checkpoint(root: Path, journal: Journal, loop: Loop) -> Path | None:
+    """Where an earlier start of this run stopped, with its counts; None for a fresh run."""
+    whole = whole_checkpoints(root)
+    if not whole:
+        return None
+    loop.tally = Tally(**json.loads((whole[0] / "tally.json").read_bytes()))
+    journal.started -= loop.tally.seconds
+    journal.note("resumed", f"going on from the checkpoint {whole[0].name}", folder=whole[0].name)
+    return whole[0]
+
+
+def refuse_missing_steps(made: int, plan: Plan) -> None:
+    """Fail where the training ended early without a word.
+
+    Raises:
+        ConfigurationDiffers: the Trainer made another number of steps than planned.
+    """
+    if made != plan.training.steps:
+        raise ConfigurationDiffers(
+            f"the training ended after {made:,} steps of {plan.training.steps:,}",
+            "the Trainer left its loop without an error",
+            "report this with the run's events.jsonl; the last checkpoint is whole",
+        )

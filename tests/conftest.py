@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="session", autouse=True)
 def _home_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep every test away from the reader's own runs and from the Hub; a test may set its own home."""
+    """Keep tests away from the reader's own runs and from the Hub; a test may set its own home."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("SUREFIT_HOME", str(tmp_path_factory.mktemp("home")))
         environment.setenv("HF_HUB_OFFLINE", "1")

@@ -49,7 +49,8 @@ def bf16_speed(processor: Processor) -> tuple[bool, str]:
             "the system does not tell what the processor can do; float32 is safe everywhere",
         )
     return False, (
-        "the processor has no bfloat16 instructions (neither amx_bf16 nor avx512_bf16): products in "
+        "the processor has no bfloat16 instructions (neither amx_bf16 nor avx512_bf16): "
+        "products in "
         f"bfloat16 were measured {_SLOW_BF16_FACTOR} slower than in float32 on such a machine"
     )
 

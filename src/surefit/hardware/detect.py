@@ -8,8 +8,8 @@ import psutil
 from surefit.hardware.cgroup import CgroupLimits, read_cgroup_limits
 from surefit.hardware.cpu import (
     bf16_speed,
-    float32_rate,
     cores_in_use,
+    float32_rate,
     read_processor,
     usable_cores,
 )

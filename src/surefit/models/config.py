@@ -81,7 +81,8 @@ def _refuse_private_fields(path: Path, fields: Mapping[str, Any]) -> None:
                 f"{path} holds the field {field!r}, which no published model needs",
                 "such a field can make the training libraries load code from elsewhere "
                 "(CVE-2026-4372), so surefit refuses it whatever its value",
-                f"delete {field!r} from {path} if you know where it came from; otherwise get the model "
+                f"delete {field!r} from {path} if you know where it came from; otherwise get "
+                "the model "
                 "from its own publisher",
                 where="model",
             )
@@ -94,7 +95,8 @@ def _refuse_quantised(path: Path, fields: Mapping[str, Any]) -> None:
     kind = settings.get("quant_method") if isinstance(settings, Mapping) else None
     raise Refused(
         f"the model is already quantised ({kind or 'quantization_config is set'})",
-        f"{path} says so; weights rounded for inference cannot be trained, and this version of surefit "
+        f"{path} says so; weights rounded for inference cannot be trained, and this version of "
+        "surefit "
         "does not train adapters on them",
         "use the unquantised model that this one was made from",
         where="model",

@@ -110,7 +110,8 @@ def _compare(
         if found[name].shape != shape:
             raise _mismatch(
                 f"config.json and the weights disagree about {name!r}",
-                f"config.json makes it {list(shape)}, the weight file holds {list(found[name].shape)} "
+                f"config.json makes it {list(shape)}, the weight file holds "
+                f"{list(found[name].shape)} "
                 f"({folder})",
             )
     allowed = {_HEAD} if tied else set()
@@ -118,7 +119,8 @@ def _compare(
     strange = [name for name in strange if not name.endswith(_BUFFERS)]
     if strange:
         raise _mismatch(
-            f"the weights hold {plural(len(strange), 'tensor')} for which the architecture has no place",
+            f"the weights hold {plural(len(strange), 'tensor')} for which the architecture has "
+            "no place",
             f"the first is {strange[0]!r}; the libraries would leave it out without a word",
         )
 

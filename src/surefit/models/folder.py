@@ -57,7 +57,8 @@ def _is_a_file(source: str, folder: Path) -> RecipeError:
         )
     return RecipeError(
         f"{source!r} is a file, not the folder of a model",
-        f"{folder} exists, but a model is a folder with config.json, tokenizer.json and *.safetensors",
+        f"{folder} exists, but a model is a folder with config.json, tokenizer.json and "
+        "*.safetensors",
         f"set `model: {folder.parent}` if this file belongs to the model there",
         where="model",
     )
@@ -75,7 +76,8 @@ def _missing(source: str, folder: Path) -> RecipeError:
     if _HUB_NAME.fullmatch(source):
         return RecipeError(
             f"{source!r} is not a folder here",
-            "it looks like a name on the Hugging Face Hub, and this version of surefit does not load "
+            "it looks like a name on the Hugging Face Hub, and this version of surefit does "
+            "not load "
             "from the Hub: it reads models from folders",
             f"download it first: `hf download {source} --local-dir {source.rsplit('/', 1)[-1]}` "
             f"(a gated model needs `hf auth login` before), then set "
@@ -130,7 +132,8 @@ def _refuse_other_contents(source: str, folder: Path, names: list[str]) -> None:
         return
     if pickles:
         raise Refused(
-            f"{source!r} has its weights in {pickles[0]}, a format that can run code when it is opened",
+            f"{source!r} has its weights in {pickles[0]}, a format that can run code when it "
+            "is opened",
             f"{_some(pickles)}: pickle files are programs, and surefit opens *.safetensors only",
             "download the safetensors version of the model, or convert it on a machine where you "
             "trust the file: load it there with transformers and call `save_pretrained`",

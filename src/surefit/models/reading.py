@@ -42,9 +42,11 @@ def read_model_facts(source: str, base_folder: Path) -> ModelFacts:
     if code and family is None:
         raise Refused(
             f"the model needs its own Python code ({code[0]})",
-            f"{folder / 'config.json'} asks for it (auto_map), the architecture {architecture!r} is not "
+            f"{folder / 'config.json'} asks for it (auto_map), the architecture "
+            f"{architecture!r} is not "
             "built into the training libraries, and surefit never runs code from a model's folder",
-            "choose a model whose architecture is built in, for example Llama, Qwen, Gemma or Mistral",
+            "choose a model whose architecture is built in, for example Llama, Qwen, Gemma or "
+            "Mistral",
             where="model",
         )
     weights = read_weights(folder)
@@ -94,6 +96,7 @@ def _facts(
         norms_per_block=family.norms_per_block if family else 2,
         query_key_norm=family is not None and family.query_key_norm,
         fused_projections=family is not None and family.fused_projections,
+        caps_logits=bool(config.get("final_logit_softcapping")),
         ignored_code=code,
     )
 
@@ -125,7 +128,8 @@ def _architecture(folder: Path, config: Mapping[str, Any], family: Family | None
         )
     if family and name != family.architecture:
         raise Refused(
-            f"config.json contradicts itself: model_type {config.get('model_type')!r} with class {name!r}",
+            f"config.json contradicts itself: model_type {config.get('model_type')!r} with "
+            f"class {name!r}",
             f"a {config.get('model_type')} model is a {family.architecture}",
             "copy or download the model's config.json again",
             where="model",

@@ -85,7 +85,8 @@ def _unindexed_files(folder: Path) -> list[str]:
     found = sorted(path.name for path in folder.glob("*.safetensors"))
     raise _damaged(
         f"{INDEX} is missing",
-        f"{folder} holds {', '.join(found[:3])}, parts of a model that only the index puts together",
+        f"{folder} holds {', '.join(found[:3])}, parts of a model that only the index puts "
+        "together",
     )
 
 
@@ -95,7 +96,7 @@ def _index_entries(folder: Path) -> dict[str, str]:
     try:
         if not path.is_file() or (folder / "model.safetensors").is_file():
             return {}
-        entries = json.loads(path.read_bytes())["weight_map"]
+        entries: dict[str, str] = json.loads(path.read_bytes())["weight_map"]
         good = isinstance(entries, dict) and all(isinstance(one, str) for one in entries.values())
     except OSError as error:
         raise _unreadable(path, error) from error
@@ -182,7 +183,8 @@ def _wrong_size(path: Path, expected: int, size: int) -> Refused:
     if size < expected:
         return _damaged(
             f"{path} is cut off",
-            f"its header speaks of {expected:,} bytes, the file has {size:,}: the download or the copy "
+            f"its header speaks of {expected:,} bytes, the file has {size:,}: the download or "
+            "the copy "
             "ended early",
         )
     return _damaged(

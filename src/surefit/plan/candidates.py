@@ -12,7 +12,7 @@ from surefit.plan.setup import Setup
 from surefit.plan.work import operations_per_step, pass_seconds
 from surefit.recipe.schema import LoraMethod, Recipe
 
-# Rows in one line attend by a mask of the line's square: 4,096 x 4,096 float32 numbers are 64 MiB a layer.
+# A line's mask grows with its square: 4,096 x 4,096 float32 numbers are 64 MiB, once a layer.
 FLAT_LINE_TOKENS = 4096
 _ASSUMED_RATE = 1e11  # only to compare candidates where the device's speed is not known
 _LONGEST_SEARCH = 24  # divisors of a batch; the largest are as fast as each other
@@ -49,14 +49,12 @@ def candidates(
     recompute = (
         [how.gradient_checkpointing] if how.gradient_checkpointing is not None else [False, True]
     )
-    found = []
-    for size in sizes:
-        for layout in _layouts(recipe, facts, lengths, size):
-            for checkpointing in recompute:
-                found.append(
-                    _candidate(recipe, facts, device, lengths, size, layout, checkpointing)
-                )
-    return found
+    return [
+        _candidate(recipe, facts, device, lengths, size, layout, checkpointing)
+        for size in sizes
+        for layout in _layouts(recipe, facts, lengths, size)
+        for checkpointing in recompute
+    ]
 
 
 def _layouts(recipe: Recipe, facts: ModelFacts, lengths: Lengths, micro_batch: int) -> list[str]:
@@ -64,7 +62,7 @@ def _layouts(recipe: Recipe, facts: ModelFacts, lengths: Lengths, micro_batch: i
         return [recipe.how.layout]
     if not facts.isolates_flat_rows:
         return ["padded"]
-    fits_a_line = lengths.longest_together(micro_batch)[1] <= FLAT_LINE_TOKENS or micro_batch == 1
+    fits_a_line = lengths.longest_together(micro_batch)[-1] <= FLAT_LINE_TOKENS or micro_batch == 1
     return ["flat", "padded"] if fits_a_line else ["padded"]
 
 

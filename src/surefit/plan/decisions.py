@@ -85,7 +85,8 @@ def _device(draft: "Draft", hardware: Hardware) -> list[Decision]:
     ]
     if training.allocator:
         keeps = (
-            "freed memory is kept for the next step instead of being returned to the system; measured up to "
+            "freed memory is kept for the next step instead of being returned to the system; "
+            "measured up to "
             "1.4 times faster with small models"
             if device.kind == "cpu"
             else "less memory is lost between blocks of different sizes"
@@ -99,7 +100,8 @@ def _precision(draft: "Draft") -> Decision:
     asked = _asked(draft, "how", "precision")
     if training.precision == "bfloat16" and not device.bf16_is_fast:
         reason = (
-            f"warning: as asked, but slow here, up to {SLOW_BF16_FACTOR:.0f} times slower than float32: "
+            f"warning: as asked, but slow here, up to {SLOW_BF16_FACTOR:.0f} times slower than "
+            "float32: "
             f"{device.bf16_reason}; leave out `how.precision` to train in float32"
         )
     elif training.precision == "float32" and asked and device.bf16_is_fast:
@@ -118,7 +120,8 @@ def _threads_reason(draft: "Draft", hardware: Hardware) -> str:
     if hardware.load < 0.5:
         return f"all of {cores} that may be used: they are idle"
     return (
-        f"{cores} may be used and others keep {hardware.load:.1f} of them busy; more threads would wait for "
+        f"{cores} may be used and others keep {hardware.load:.1f} of them busy; more threads "
+        "would wait for "
         "each other and be slower"
     )
 
@@ -143,7 +146,8 @@ def _batch(draft: "Draft") -> list[Decision]:
         _decision(
             draft,
             "accumulation",
-            f"{plural(training.accumulation, 'pass', 'passes')} of {plural(training.micro_batch, 'row')} make a "
+            f"{plural(training.accumulation, 'pass', 'passes')} of "
+            f"{plural(training.micro_batch, 'row')} make a "
             "step; the result does not depend on the split",
         ),
     ]
@@ -166,7 +170,8 @@ def _micro_reason(draft: "Draft", asked: bool) -> str:
         return "the smallest that there is, to save memory"
     slower = best.cost / chosen.cost - 1 if chosen.cost else 0.0
     return (
-        f"the fastest by estimate; {next_size} in a pass would take {slower:.0%} longer: more padding, or "
+        f"the fastest by estimate; {next_size} in a pass would take {slower:.0%} longer: more "
+        "padding, or "
         "more attention between places that must not see each other"
     )
 
@@ -200,18 +205,21 @@ def _layout_reason(draft: "Draft", facts: ModelFacts) -> str:
     padding = 1 - lengths.mean / padded_width if padded_width else 0.0
     if training.layout == "flat":
         return (
-            "rows of a micro-batch lie in one line, each seeing only itself (proved at the start of the run); "
+            "rows of a micro-batch lie in one line, each seeing only itself (proved at the "
+            "start of the run); "
             f"padding would be {padding:.0%} of the work"
         )
     if _asked(draft, "how", "layout"):
         return f"as asked; about {padding:.0%} of the positions are padding"
     if not facts.isolates_flat_rows:
         return (
-            "rows are filled up to the longest: it is not known whether this architecture keeps rows in one "
+            "rows are filled up to the longest: it is not known whether this architecture "
+            "keeps rows in one "
             f"line apart; about {padding:.0%} of the positions are padding"
         )
     return (
-        f"rows are filled up to the longest: one line would exceed {count_text(FLAT_LINE_TOKENS)} tokens or "
+        f"rows are filled up to the longest: one line would exceed "
+        f"{count_text(FLAT_LINE_TOKENS)} tokens or "
         f"cost more attention than the {padding:.0%} padding"
     )
 
@@ -240,7 +248,8 @@ def _lengths(draft: "Draft", facts: ModelFacts, report: DatasetReport) -> list[D
         _decision(
             draft,
             "steps",
-            f"{count_text(training.rows)} rows in batches of {training.batch} make {plural(each, 'step')} an epoch, "
+            f"{count_text(training.rows)} rows in batches of {training.batch} make "
+            f"{plural(each, 'step')} an epoch, "
             f"x {training.epochs:g}",
         ),
     ]
@@ -274,7 +283,8 @@ def _learning(draft: "Draft") -> list[Decision]:
         _decision(
             draft,
             "warmup_steps",
-            f"the rate rises over {plural(training.warmup_steps, 'step')} ({draft.recipe.goal.warmup:.0%} of all), so that "
+            f"the rate rises over {plural(training.warmup_steps, 'step')} "
+            f"({draft.recipe.goal.warmup:.0%} of all), so that "
             "the first steps do no harm"
             if training.warmup_steps
             else "none: the run is too short or none was asked for",

@@ -46,24 +46,23 @@ class Lengths:
             before = point
         return float(self.longest)
 
-    def longest_together(self, count: int) -> tuple[int, int]:
-        """(at least, at most) the sum of the `count` longest rows.
+    def longest_together(self, count: int) -> tuple[int, int, int]:
+        """(at least, probably, at most) the tokens of the `count` longest rows together.
 
-        At least: a percentile says how many rows are as long as it; at most: all like the longest.
+        At least: a percentile says how many rows are as long as it, and one is the longest.
+        Probably: lengths between two percentiles lie on a straight line. At most: all are longest.
         """
         count = min(count, self.rows)
         least, taken = self.longest, 1
-        for (_, longer), (share, length) in zip(
-            reversed(self.points), list(reversed(self.points))[1:], strict=False
-        ):
-            del longer
-            reach = max(1, int((1 - share) * self.rows))
-            more = min(count, reach) - taken
+        for share, length in reversed(self.points[:-1]):
+            more = min(count, int((1 - share) * self.rows)) - taken
             if more > 0:
                 least += more * length
                 taken += more
-        least += (count - taken) * self.points[0][1]
-        return least, count * self.longest
+        most = count * self.longest
+        pieces = (self.at(1 - count / self.rows * (n + 0.5) / _STEPS) for n in range(_STEPS))
+        probably = count * sum(pieces) / _STEPS
+        return least, round(min(max(probably, least), most)), most
 
     def expected_longest(self, count: int) -> float:
         """The mean of the longest of `count` rows drawn at random: the padded width of a micro-batch."""

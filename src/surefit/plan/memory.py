@@ -1,20 +1,26 @@
 """The memory account: what is alive at the peak, item by item, and how sure that is.
 
-Three moments can be the peak: the loss (everything kept for the backward pass, and the logits), the optimizer
-step, and the check of the saved files (a second copy of the model). Sources of the byte counts: torch.optim.AdamW
-(two states in the parameter's format), peft (adapters in float32), and activations.py for the layers.
+Five moments can be the peak: the loss (everything kept for the backward pass, and the logits), the
+first and the last layer of the backward pass, the optimizer step, and the check of the saved files
+(a second copy of the model). Sources of the byte counts: torch.optim.AdamW (two states in the
+parameter's format), peft (adapters in float32), and activations.py for the layers.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from surefit.plan.activations import checkpoint_bytes, layer_bytes, layer_hump_bytes
+from surefit.plan.activations import (
+    checkpoint_bytes,
+    layer_bytes,
+    layer_hump_bytes,
+    tail_bytes,
+)
 from surefit.plan.measured import measured
 from surefit.plan.plan import AccountItem
 from surefit.plan.setup import Setup
 from surefit.units import count_text, parameters_text, plural
 
-# Logits, their log-softmax and its gradient are alive together: 3 float32 numbers a word of the vocabulary.
+# Log-softmax, its gradient and that of the logits are alive together: 3 float32 numbers a word.
 _LOSS_COPIES = 3
 _KNOWN_BAND, _UNKNOWN_BAND = (0.85, 1.20), (0.5, 2.0)
 _CPU_ALLOCATOR_SLACK = 0.18  # measured at most, with the allocator keeping freed blocks
@@ -49,7 +55,13 @@ class Estimate:
 
 def estimate_memory(setup: Setup) -> Estimate:
     """The largest moment of a run, in bytes on the device that trains."""
-    moments = (_loss_moment(setup), _optimizer_moment(setup), _verify_moment(setup))
+    moments = (
+        _loss_moment(setup),
+        _backward_moment(setup),
+        _last_layer_moment(setup),
+        _optimizer_moment(setup),
+        _verify_moment(setup),
+    )
     estimates = [_sum(name, parts) for name, parts in moments]
     largest = max(estimates, key=lambda one: one.peak)
     return Estimate(
@@ -87,84 +99,98 @@ def _program(setup: Setup) -> Part:
     return Part("program", figures["bytes"], figures["low_bytes"], figures["high_bytes"], why)
 
 
-def _standing(setup: Setup) -> list[Part]:
+def _standing(setup: Setup, gradients: bool = True) -> list[Part]:
     """What is there from the first step to the last."""
     total, trained = setup.facts.parameters.total, setup.trained_parameters
     size, each = setup.number_bytes, setup.trained_number_bytes
-    parts = [
-        _program(setup),
-        _exact(
-            "weights",
-            total * size,
-            f"{parameters_text(total)} parameters x {size} bytes ({setup.precision})",
-        ),
-    ]
+    weights = f"{parameters_text(total)} parameters x {size} bytes ({setup.precision})"
+    parts = [_program(setup), _exact("weights", total * size, weights)]
     if not setup.is_full:
-        parts.append(
-            _exact(
-                "adapters",
-                trained * each,
-                f"{parameters_text(trained)} trained parameters x {each} bytes",
-            )
-        )
-    return [
-        *parts,
-        _exact("gradients", trained * each, f"one number of {each} bytes a trained parameter"),
-        _exact(
-            "optimizer",
-            2 * trained * each,
-            f"AdamW keeps two numbers of {each} bytes a trained parameter",
-        ),
-    ]
+        adapters = f"{parameters_text(trained)} trained parameters x {each} bytes"
+        parts.append(_exact("adapters", trained * each, adapters))
+    if gradients:
+        why = f"one number of {each} bytes a trained parameter"
+        parts.append(_exact("gradients", trained * each, why))
+    why = f"AdamW keeps two numbers of {each} bytes a trained parameter"
+    return [*parts, _exact("optimizer", 2 * trained * each, why)]
+
+
+def _gradients_wait(setup: Setup) -> bool:
+    """Whether gradients of earlier passes are alive during a pass: only where passes are added up."""
+    return setup.batch > setup.micro_batch
 
 
 def _loss_moment(setup: Setup) -> tuple[str, list[Part]]:
-    least, most = setup.worst_positions
-    layers = setup.facts.layers
-    band = _KNOWN_BAND if setup.facts.known_family else _UNKNOWN_BAND
-    kept = [_layers_bytes(setup, positions) for positions in (least, most)]
-    hump = [
-        max(_loss_bytes(setup, positions), _hump_bytes(setup, positions))
-        for positions in (least, most)
-    ]
-    what = "the layers' inputs and one whole layer" if setup.checkpointing else f"{layers} layers"
-    shape = f"{plural(setup.micro_batch, 'row')} of at most {count_text(setup.lengths.longest)} tokens ({setup.layout})"
-    parts = [
-        *_standing(setup),
-        Part(
-            "activations",
-            round(kept[1]),
-            round(kept[0] * band[0]),
-            round(kept[1] * band[1]),
-            f"what {what} keep for the backward pass: {shape}",
-        ),
-        Part(
-            "loss",
-            round(hump[1]),
-            round(_loss_bytes(setup, least) * setup.lengths.trained_share / 2),
-            round(hump[1] * band[1]),
-            f"logits over {count_text(setup.facts.vocabulary)} words at every trained position, "
-            "their softmax and gradient",
-        ),
-    ]
-    return "the loss of the largest micro-batch", [*parts, _slack(setup, parts[-2:])]
+    least, usual, most = (_loss_bytes(setup, positions) for positions in setup.worst_positions)
+    trained = setup.lengths.trained_share
+    loss = Part(
+        "loss",
+        round(usual * trained),
+        round(least * trained / 2),
+        round(most * _band(setup)[1]),
+        f"logits over {count_text(setup.facts.vocabulary)} words where a token is trained "
+        f"({trained:.0%} on average, at most all), their softmax and gradient",
+    )
+    return "the loss of the largest micro-batch", _with_activations(setup, loss)
 
 
-def _layers_bytes(setup: Setup, positions: float) -> float:
+def _backward_moment(setup: Setup) -> tuple[str, list[Part]]:
+    head = 0 if _gradients_wait(setup) or not setup.is_full else _head_gradient_bytes(setup)
+    what = "recomputed activations and gradients" if setup.checkpointing else "gradients"
+    where = "one layer and of the head" if head else "one layer"
+    sizes = [_layer_again_bytes(setup, positions) for positions in setup.worst_positions]
+    layer = _part(setup, "layer", sizes, f"{what} of {where}", fixed=head)
+    return "the backward pass of the largest micro-batch", _with_activations(setup, layer)
+
+
+def _with_activations(setup: Setup, last: Part) -> list[Part]:
+    what = "each layer's input" if setup.checkpointing else plural(setup.facts.layers, "layer")
+    shape = (
+        f"{plural(setup.micro_batch, 'row')} of at most {count_text(setup.lengths.longest)} tokens "
+        f"({setup.layout})"
+    )
+    sizes = [_kept_bytes(setup, positions) for positions in setup.worst_positions]
+    kept = _part(setup, "activations", sizes, f"{what} kept for the backward pass: {shape}")
+    return [*_standing(setup, _gradients_wait(setup)), kept, last, _slack(setup, (kept, last))]
+
+
+def _part(setup: Setup, item: str, sizes: Sequence[float], why: str, fixed: int = 0) -> Part:
+    """A part from its (least, usual, most) bytes, widened by what is known of the family."""
+    low, high = _band(setup)
+    least, usual, most = sizes
+    return Part(
+        item, round(usual) + fixed, round(least * low) + fixed, round(most * high) + fixed, why
+    )
+
+
+def _band(setup: Setup) -> tuple[float, float]:
+    return _KNOWN_BAND if setup.facts.known_family else _UNKNOWN_BAND
+
+
+def _kept_bytes(setup: Setup, positions: float) -> float:
+    layers, tail = setup.facts.layers, tail_bytes(setup, positions)
     if setup.checkpointing:
-        return setup.facts.layers * checkpoint_bytes(setup, positions) + layer_bytes(
-            setup, positions
-        )
-    return setup.facts.layers * layer_bytes(setup, positions)
+        return layers * checkpoint_bytes(setup, positions) + tail
+    return layers * layer_bytes(setup, positions) + tail
 
 
-def _hump_bytes(setup: Setup, positions: float) -> float:
-    return layer_hump_bytes(setup, positions)
+def _layer_again_bytes(setup: Setup, positions: float) -> float:
+    """Inside a layer's backward pass: its gradients, and what it computes again if it kept nothing."""
+    again = layer_bytes(setup, positions) if setup.checkpointing else 0.0
+    return again + layer_hump_bytes(setup, positions)
+
+
+def _head_gradient_bytes(setup: Setup) -> int:
+    """The gradient of the output matrix, the first that a backward pass makes."""
+    return setup.facts.vocabulary * setup.facts.hidden_size * setup.trained_number_bytes
 
 
 def _loss_bytes(setup: Setup, positions: float) -> float:
-    """Bytes of the loss when every position is trained; a padded batch's logits are gathered once more."""
-    copies = _LOSS_COPIES + (1 if setup.layout == "padded" and setup.micro_batch > 1 else 0)
+    """Bytes of the loss when every position is trained.
+
+    A model that caps its logits keeps them once more.
+    """
+    copies = _LOSS_COPIES + setup.facts.caps_logits
     return positions * setup.facts.vocabulary * 4 * copies
 
 
@@ -175,6 +201,17 @@ def _slack(setup: Setup, changing: Sequence[Part]) -> Part:
     return Part(
         "allocator", size // 2, 0, size, "freed blocks that the allocator keeps for the next step"
     )
+
+
+def _last_layer_moment(setup: Setup) -> tuple[str, list[Part]]:
+    """The end of the backward pass: every gradient is there, and one layer is left."""
+    sizes = [
+        layer_bytes(setup, positions) + layer_hump_bytes(setup, positions)
+        for positions in setup.worst_positions
+    ]
+    why = "activations and gradients of the first layer, the last that is left"
+    part = _part(setup, "layer", sizes, why)
+    return "the end of the backward pass", [*_standing(setup), part, _slack(setup, (part,))]
 
 
 def _optimizer_moment(setup: Setup) -> tuple[str, list[Part]]:

@@ -44,7 +44,8 @@ def resolve_targets(method: LoraMethod, facts: ModelFacts) -> tuple[str, ...]:
         if not names:
             raise RecipeError(
                 "`all-linear` matches nothing in this model",
-                f"the architecture {facts.architecture!r} is unknown and its headers show no matrices in layers",
+                f"the architecture {facts.architecture!r} is unknown and its headers show no "
+                "matrices in layers",
                 "choose a model of a known architecture",
                 where="method.targets",
             )
@@ -77,8 +78,10 @@ def _rank(method: LoraMethod, names: tuple[str, ...], facts: ModelFacts) -> None
     if method.rank > limit:
         raise RecipeError(
             f"rank {method.rank} is larger than the matrix that it should approximate",
-            f"{smallest.name} is {smallest.outputs} x {smallest.inputs}: no update of it has a rank over {limit}",
-            f"set `method.rank: {max(1, min(16, limit // 2))}`, or `method: {{type: full}}` to train everything",
+            f"{smallest.name} is {smallest.outputs} x {smallest.inputs}: no update of it has a "
+            f"rank over {limit}",
+            f"set `method.rank: {max(1, min(16, limit // 2))}`, or `method: {{type: full}}` to "
+            "train everything",
             where="method.rank",
         )
 

@@ -53,11 +53,12 @@ class Setup:
         return per_block * self.facts.layers
 
     @cached_property
-    def worst_positions(self) -> tuple[int, int]:
-        """(at least, at most) positions of the largest micro-batch, padding included."""
+    def worst_positions(self) -> tuple[int, int, int]:
+        """(at least, probably, at most) positions of the largest micro-batch, padding included."""
         count = min(self.micro_batch, self.lengths.rows)
         if self.layout == "padded":
-            return count * self.lengths.longest, count * self.lengths.longest
+            filled = count * self.lengths.longest
+            return filled, filled, filled
         return self.lengths.longest_together(count)
 
     @cached_property

@@ -33,7 +33,8 @@ def judge(
     if needed > disk_free:
         return Judgement(
             "does_not_fit",
-            f"the disk is too full: the run writes up to {bytes_text(needed)}, {bytes_text(disk_free)} are free",
+            f"the disk is too full: the run writes up to {bytes_text(needed)}, "
+            f"{bytes_text(disk_free)} are free",
         )
     if limit_seconds is not None and seconds is not None and seconds.low > limit_seconds:
         return Judgement(
@@ -59,7 +60,8 @@ def judge_memory(memory: Estimate, device: Device) -> Judgement:
     if memory.low > free:
         return Judgement(
             "does_not_fit",
-            f"{peak} needed (at least {low}), {bytes_text(free)} free on {place}; the peak is {memory.moment}",
+            f"{peak} needed (at least {low}), {bytes_text(free)} free on {place}; the peak is "
+            f"{memory.moment}",
         )
     if memory.high <= free:
         return Judgement(

@@ -84,10 +84,13 @@ def run_seconds(
     high = each[1] * steps * (1 + eval_share) + start["high_seconds"]
     times = (6 if setup.is_full else 4) + (2 if setup.checkpointing else 0)
     reason = (
-        f"{operations_per_step(setup) / 1e9:,.0f}e9 operations a step ({times} a token and parameter, and the "
-        f"attention) at {figures['efficiency_low']:.0%} to {figures['efficiency_high']:.0%} of the device's "
+        f"{operations_per_step(setup) / 1e9:,.0f}e9 operations a step ({times} a token and "
+        "parameter, and the "
+        f"attention) at {figures['efficiency_low']:.0%} to {figures['efficiency_high']:.0%} of "
+        "the device's "
         f"rate with {threads} of {cores} cores; {device.flops_reason}; plus "
-        f"{seconds_text(start['low_seconds'])} to {seconds_text(start['high_seconds'])} to start and to "
+        f"{seconds_text(start['low_seconds'])} to {seconds_text(start['high_seconds'])} to "
+        "start and to "
         "check the result"
     )
     return Range(low=low, high=high, reason=reason)

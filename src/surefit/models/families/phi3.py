@@ -3,7 +3,7 @@
 from surefit.models.families.family import Block, Config, Family, Sizes, linears, norms
 
 
-def phi3_block(sizes: Sizes, config: Config) -> Block:
+def phi3_block(sizes: Sizes, _config: Config) -> Block:
     """Fused projections, two norms, no biases."""
     shapes = {
         "self_attn.qkv_proj": (sizes.hidden, sizes.query + 2 * sizes.key),

@@ -4,7 +4,7 @@ from surefit.models.families.family import Block, Config, Family, Sizes
 from surefit.models.families.llama import llama_block
 
 
-def qwen2_block(sizes: Sizes, config: Config) -> Block:
+def qwen2_block(sizes: Sizes, _config: Config) -> Block:
     """A Llama block whose q, k and v projections always have a bias."""
     plain = llama_block(sizes, {})
     names = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")

@@ -42,7 +42,7 @@ def read_cgroup_limits(root: Path = _ROOT, membership: Path = _MEMBERSHIP) -> Cg
 def _own_folders(root: Path, membership: Path) -> list[Path]:
     """This process's group and all groups above it, in every hierarchy, and the roots themselves.
 
-    Inside a container the paths of the host may not exist; the root is then the container's own group.
+    Inside a container the paths of the host may not exist; the root is then its own group.
     """
     folders: list[Path] = []
     for line in _text(membership).splitlines():

@@ -12,7 +12,7 @@ _FAST_BF16_FROM = 8.0  # Ampere; NVIDIA CUDA programming guide, table of arithme
 
 
 def detect_nvidia() -> tuple[Device, ...]:
-    """The GPUs that nvidia-smi reports; none where it is absent, fails or does not answer in time."""
+    """The GPUs that nvidia-smi reports; none where it is absent, fails or hangs."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return ()

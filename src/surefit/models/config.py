@@ -26,7 +26,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     """The fields of `config.json`.
 
     Raises:
-        Refused: it is no JSON object, or holds a field that may steer the libraries (CVE-2026-4372).
+        Refused: it is no JSON object, or a field may steer the libraries (CVE-2026-4372).
         OutsideError: it may not be read.
     """
     path = folder / "config.json"

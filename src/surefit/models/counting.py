@@ -149,7 +149,7 @@ def layers_in(weights: Weights) -> set[int]:
 
 
 def count_unknown(config: Mapping[str, Any], weights: Weights) -> tuple[ParameterCounts, bool]:
-    """Counts of an architecture whose rules are not known: by shape and by the usual names alone."""
+    """Counts of an unknown architecture: by shape and by the usual names alone."""
     embedding_name, embedding = embedding_of(weights)
     head_name = next((name for name in _HEAD_NAMES if name in weights.tensors), None)
     tied = head_name is None or bool(config.get("tie_word_embeddings", False))
@@ -171,7 +171,7 @@ def count_unknown(config: Mapping[str, Any], weights: Weights) -> tuple[Paramete
 
 
 def generic_linears(weights: Weights) -> tuple[LinearShape, ...]:
-    """The matrices of the first layer of an unknown architecture, as linear layers [outputs, inputs]."""
+    """The matrices of an unknown architecture's first layer, taken as linear layers."""
     layers = layers_in(weights)
     first = min(layers) if layers else 0
     shapes = []

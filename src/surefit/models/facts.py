@@ -1,4 +1,4 @@
-"""ModelFacts: what a model is, from its `config.json` and safetensors headers. Never from its name."""
+"""ModelFacts: what a model is, from `config.json` and safetensors headers, never from its name."""
 
 from typing import Literal
 
@@ -68,7 +68,7 @@ class ModelFacts(BaseModel):
     )
     norms_per_block: int = Field(2, description="Norms over the hidden size in one block.")
     query_key_norm: bool = Field(False, description="Whether queries and keys are normed as well.")
-    caps_logits: bool = Field(False, description="Whether the logits go through a cap after the head.")
+    caps_logits: bool = Field(False, description="Whether the logits go through a cap.")
     fused_projections: bool = Field(False, description="Whether q, k and v come out of one linear.")
     ignored_code: tuple[str, ...] = Field(
         (), description="Python classes that the config asks for and that are never run."

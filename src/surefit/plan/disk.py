@@ -28,7 +28,7 @@ def disk_account(setup: Setup, keep: int, epochs_tokens: float) -> tuple[Account
         AccountItem(
             item="model" if setup.is_full else "adapter",
             bytes=result,
-            why=f"{parameters_text(trained)} trained parameters x {setup.trained_number_bytes} bytes",
+            why=f"{parameters_text(trained)} parameters x {setup.trained_number_bytes} bytes",
         ),
         AccountItem(
             item="prepared rows",

@@ -65,7 +65,7 @@ class Lengths:
         return least, round(min(max(probably, least), most)), most
 
     def expected_longest(self, count: int) -> float:
-        """The mean of the longest of `count` rows drawn at random: the padded width of a micro-batch."""
+        """Mean of the longest of `count` random rows: the padded width of a micro-batch."""
         total = 0.0
         for piece in range(_STEPS):
             low, high = piece / _STEPS, (piece + 1) / _STEPS

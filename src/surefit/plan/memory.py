@@ -116,7 +116,7 @@ def _standing(setup: Setup, gradients: bool = True) -> list[Part]:
 
 
 def _gradients_wait(setup: Setup) -> bool:
-    """Whether gradients of earlier passes are alive during a pass: only where passes are added up."""
+    """Whether earlier passes' gradients are alive in a pass: only where passes are added up."""
     return setup.batch > setup.micro_batch
 
 
@@ -175,7 +175,7 @@ def _kept_bytes(setup: Setup, positions: float) -> float:
 
 
 def _layer_again_bytes(setup: Setup, positions: float) -> float:
-    """Inside a layer's backward pass: its gradients, and what it computes again if it kept nothing."""
+    """Inside a layer's backward pass: gradients, and what it recomputes if it kept nothing."""
     again = layer_bytes(setup, positions) if setup.checkpointing else 0.0
     return again + layer_hump_bytes(setup, positions)
 

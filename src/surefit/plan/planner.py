@@ -46,7 +46,7 @@ class Draft:
 
 
 def make_plan(recipe: Recipe, facts: ModelFacts, hardware: Hardware, report: DatasetReport) -> Plan:
-    """Decide how to run a recipe, and whether it fits. Arithmetic only: no file, no torch, milliseconds.
+    """Decide how to run a recipe, and whether it fits. Arithmetic only, a few milliseconds.
 
     A plan that does not fit is returned, with its verdict and the ways out, not raised.
 
@@ -144,15 +144,15 @@ def draft_plan(
 
 
 def planned_max_length(recipe: Recipe, facts: ModelFacts) -> int:
-    """The longest row in tokens: as asked, else the smaller of 2,048 and what the model was made for."""
+    """The longest row in tokens: as asked, else 2,048 or what the model was made for if less."""
     return recipe.goal.max_length or min(USUAL_MAX_LENGTH, facts.max_positions or USUAL_MAX_LENGTH)
 
 
 def free_cores(hardware: Hardware) -> int:
     """Cores that nobody else uses now, at least one.
 
-    A thread that waits for a core held by another program holds up all its partners: measured, 2 threads on
-    2 busy cores were up to 20 times slower than 1.
+    A thread that waits for a core held by another program holds up all its partners: measured,
+    2 threads on 2 busy cores were up to 20 times slower than 1.
     """
     return max(1, hardware.cpu_cores - round(hardware.load))
 
@@ -160,7 +160,8 @@ def free_cores(hardware: Hardware) -> int:
 def allocator_environment(kind: Literal["cpu", "cuda"]) -> dict[str, str]:
     """glibc keeps big blocks for the next step instead of returning them to the system after each.
 
-    Measured 1.4 times faster with a small model (page faults a step 95,000 to 2) and equal with a larger one.
+    Measured 1.4 times faster with a small model (page faults a step 95,000 to 2), and equal with a
+    larger one.
     """
     if kind == "cuda":
         return {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}

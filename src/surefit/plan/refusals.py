@@ -1,4 +1,4 @@
-"""Combinations that cannot be trained whatever the hardware: refused here, with the field's name."""
+"""Combinations that no hardware can train: refused here, with the field's name."""
 
 import difflib
 

@@ -14,9 +14,10 @@ _EVALUATING_SHARE = 0.10
 
 
 def count_steps(rows: int, batch: int, epochs: float) -> int:
-    """Optimizer steps: ceil(rows / batch) for each epoch, the last batch of an epoch may be smaller.
+    """Optimizer steps: ceil(rows / batch) for each epoch.
 
-    A fractional epoch is rounded up to a whole step.
+    The last batch of an epoch may be smaller; epochs do not share a batch. A fractional
+    epoch is rounded up to a whole step.
     """
     each = math.ceil(rows / batch)
     return max(1, math.ceil(round(each * epochs, 6)))

@@ -53,7 +53,7 @@ def judge(
 
 
 def judge_memory(memory: Estimate, device: Device) -> Judgement:
-    """`does_not_fit` only when the lower end exceeds the budget, `fits` only when the upper end is inside."""
+    """`does_not_fit` only when the lower end is over the budget, `fits` if the upper is inside."""
     free = device.free_bytes
     place = f"{device.name}" if device.kind == "cuda" else "this machine's memory"
     peak, low, high = (bytes_text(size) for size in (memory.peak, memory.low, memory.high))

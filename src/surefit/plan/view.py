@@ -24,6 +24,7 @@ class PlanView:
     reason: str
     bars: tuple[Bar, ...]
     peak: str
+    interval: str
     budget: str
     moment: str
     disk: tuple[Bar, ...]
@@ -45,7 +46,8 @@ def view_plan(plan: Plan) -> PlanView:
             for one in plan.account
             if one.bytes
         ),
-        peak=f"{bytes_text(plan.peak_bytes)} ({bytes_text(plan.low_bytes)} to {bytes_text(plan.high_bytes)})",
+        peak=bytes_text(plan.peak_bytes),
+        interval=f"{bytes_text(plan.low_bytes)} to {bytes_text(plan.high_bytes)}",
         budget=bytes_text(plan.budget_bytes),
         moment=plan.peak_moment,
         disk=tuple(

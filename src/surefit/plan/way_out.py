@@ -1,5 +1,6 @@
 """Ways out of a plan that does not surely fit: changes, each planned again for real."""
 
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -81,14 +82,13 @@ def _other_result(recipe: Recipe, draft: "Draft") -> Iterator[tuple[str, bool, R
             method = recipe.method.model_copy(update={"rank": rank})
             yield f"method.rank: {rank}", False, recipe.model_copy(update={"method": method})
     if draft.limit_seconds is not None and draft.seconds is not None:
-        yield from _more_time(recipe, draft)
+        yield from _more_time(recipe, draft.limit_seconds, draft.seconds.high)
 
 
-def _more_time(recipe: Recipe, draft: "Draft") -> Iterator[tuple[str, bool, Recipe]]:
-    assert draft.seconds is not None
-    hours = round(draft.seconds.high / 3600 + 0.05, 1)
+def _more_time(recipe: Recipe, limit: float, seconds: float) -> Iterator[tuple[str, bool, Recipe]]:
+    hours = math.ceil(seconds / 360) / 10
     yield f"limits.hours: {hours}", True, _set(recipe, "limits", hours=hours)
-    share = (draft.limit_seconds or 0.0) / draft.seconds.high
+    share = limit / seconds
     epochs = round(recipe.goal.epochs * share * 0.9, 2)
     if epochs > 0:
         yield f"goal.epochs: {epochs}", False, _set(recipe, "goal", epochs=epochs)

@@ -1,8 +1,9 @@
 """How much arithmetic a run is, and how long that may take.
 
-Per token and parameter of a matrix: 2 operations forward, 2 for the gradient of the input, 2 for the gradient of
-the weight. Frozen weights (lora) need 4, trained ones (full) 6; recomputing activations adds 2. Source: Kaplan
-et al. 2020, arXiv:2001.08361, section 2.1, less the weight gradients that frozen matrices do not need.
+Per token and parameter of a matrix: 2 operations forward, 2 for the gradient of the input, 2 for
+the gradient of the weight. Frozen weights (lora) need 4, trained ones (full) 6; recomputing
+activations adds 2. Source: Kaplan et al. 2020, arXiv:2001.08361, section 2.1, less the weight
+gradients that frozen matrices do not need.
 Attention: 4 x line length x query width forward for each position, twice that backward.
 """
 
@@ -38,7 +39,7 @@ def _operations_per_pass(setup: Setup, positions: float) -> float:
 def step_seconds(
     setup: Setup, device: Device, threads: int, cores: int
 ) -> tuple[float, float] | None:
-    """(at best, at worst) seconds of an optimizer step; None where the device's speed is not known."""
+    """(at best, at worst) seconds of an optimizer step; None where no speed is known."""
     if not device.flops:
         return None
     figures = measured(device.kind)
@@ -74,7 +75,7 @@ def pass_seconds(setup: Setup) -> float:
 def run_seconds(
     setup: Setup, device: Device, threads: int, cores: int, steps: int, eval_share: float
 ) -> Range | None:
-    """Seconds of a whole run, start and check of the result included; None where no speed is known."""
+    """Seconds of a whole run, start and check included; None where no speed is known."""
     each = step_seconds(setup, device, threads, cores)
     if each is None:
         return None

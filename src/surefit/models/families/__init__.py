@@ -1,4 +1,4 @@
-"""The families of architectures whose rules are known. A new one costs a file, a fixture and a line here."""
+"""The families whose rules are known. A new one costs a file, a fixture and a line here."""
 
 from surefit.models.families.family import Block, Config, Family, Sizes
 from surefit.models.families.gemma import GEMMA, GEMMA2, GEMMA3

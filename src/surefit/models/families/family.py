@@ -1,4 +1,4 @@
-"""What a family of architectures is: which tensors a block has, and what its code does with them."""
+"""A family of architectures: which tensors a block has, and what its code does with them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

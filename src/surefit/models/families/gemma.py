@@ -1,4 +1,4 @@
-"""Gemma 1, 2 and 3 (text). 2 and 3 have four norms; 2 caps its scores, which sdpa cannot compute."""
+"""Gemma 1, 2 and 3 (text). 2 and 3 have four norms; 2 caps its scores, which sdpa cannot."""
 
 from surefit.models.families.family import Block, Config, Family, Sizes, norms
 from surefit.models.families.llama import llama_block

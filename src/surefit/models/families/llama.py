@@ -1,4 +1,4 @@
-"""Llama, and what is built the same way: Mistral, SmolLM2, Granite (its multipliers hold no weights)."""
+"""Llama and what is built the same way: Mistral, SmolLM, Granite (its multipliers hold nothing)."""
 
 from surefit.models.families.family import (
     Block,
@@ -14,7 +14,7 @@ from surefit.models.families.family import (
 
 
 def llama_block(sizes: Sizes, config: Config) -> Block:
-    """Separate projections, a gated feed-forward part, two norms; biases only where the config says so."""
+    """Separate projections, a gated feed-forward part, two norms; biases as the config says."""
     shapes = linears({**attention_linears(sizes), **gated_linears(sizes)})
     vectors = {
         **norms(sizes, "input_layernorm", "post_attention_layernorm"),

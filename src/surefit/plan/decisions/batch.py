@@ -1,0 +1,145 @@
+"""Decisions about how rows pass through the model."""
+
+from typing import TYPE_CHECKING
+
+from surefit.data.report import DatasetReport
+from surefit.models.facts import ModelFacts
+from surefit.plan.candidates import FLAT_LINE_TOKENS
+from surefit.plan.decisions.deciding import asked, decide
+from surefit.plan.plan import Decision
+from surefit.units import bytes_text, count_text, plural
+
+if TYPE_CHECKING:
+    from surefit.plan.planner import Draft
+
+
+def explain_batch(draft: "Draft") -> list[Decision]:
+    """Rows a step, and how they are split into passes."""
+    training = draft.training
+    rows = plural(training.batch, "row")
+    whole = (
+        ""
+        if training.batch <= training.rows
+        else f" (there are only {training.rows}: one step an epoch)"
+    )
+    micro_by_user = asked(draft, "how", "micro_batch")
+    return [
+        decide(
+            draft,
+            "batch",
+            f"the model learns from {rows} in each step{whole}",
+            asked(draft, "goal", "batch"),
+        ),
+        decide(draft, "micro_batch", _micro_reason(draft, micro_by_user), micro_by_user),
+        decide(
+            draft,
+            "accumulation",
+            f"{plural(training.accumulation, 'pass', 'passes')} of "
+            f"{plural(training.micro_batch, 'row')} make a "
+            "step; the result does not depend on the split",
+        ),
+    ]
+
+
+def _micro_reason(draft: "Draft", by_user: bool) -> str:
+    chosen, size = draft.chosen, draft.training.micro_batch
+    if by_user:
+        return "as asked"
+    larger = [one for one in draft.others if one.setup.micro_batch > size]
+    if not larger:
+        return "the whole batch in one pass: the fastest, and it fits"
+    next_size = min(one.setup.micro_batch for one in larger)
+    best = min(
+        (one for one in larger if one.setup.micro_batch == next_size), key=lambda one: one.cost
+    )
+    if best.memory.high > draft.device.free_bytes >= chosen.memory.high:
+        return f"the fastest that surely fits; {next_size} may need {bytes_text(best.memory.high)}"
+    if chosen.memory.high > draft.device.free_bytes:
+        return "the smallest that there is, to save memory"
+    slower = best.cost / chosen.cost - 1 if chosen.cost else 0.0
+    return (
+        f"the fastest by estimate; {next_size} in a pass would take {slower:.0%} longer: more "
+        "padding, or "
+        "more attention between places that must not see each other"
+    )
+
+
+def explain_memory_choices(draft: "Draft", facts: ModelFacts) -> list[Decision]:
+    """What is traded between memory and time."""
+    training = draft.training
+    by_user = asked(draft, "how", "gradient_checkpointing")
+    if by_user:
+        recompute = "as asked"
+    elif training.gradient_checkpointing:
+        recompute = "a third more work, but without it the activations do not fit"
+    else:
+        recompute = (
+            "not needed: the activations fit, and recomputing them would cost a third more work"
+        )
+    kernel = (
+        "torch's fused attention; computes what the model's own code says"
+        if facts.attention == "sdpa"
+        else "the model caps its attention scores, which the fused kernel cannot"
+    )
+    return [
+        decide(draft, "gradient_checkpointing", recompute, by_user),
+        decide(draft, "attention", kernel),
+        decide(draft, "layout", _layout_reason(draft, facts), asked(draft, "how", "layout")),
+    ]
+
+
+def _layout_reason(draft: "Draft", facts: ModelFacts) -> str:
+    training, lengths = draft.training, draft.lengths
+    padded_width = lengths.expected_longest(min(training.micro_batch, lengths.rows))
+    padding = 1 - lengths.mean / padded_width if padded_width else 0.0
+    if training.layout == "flat":
+        return (
+            "rows of a micro-batch lie in one line, each seeing only itself (proved at the "
+            "start of the run); "
+            f"padding would be {padding:.0%} of the work"
+        )
+    if asked(draft, "how", "layout"):
+        return f"as asked; about {padding:.0%} of the positions are padding"
+    if not facts.isolates_flat_rows:
+        return (
+            "rows are filled up to the longest: it is not known whether this architecture "
+            "keeps rows in one "
+            f"line apart; about {padding:.0%} of the positions are padding"
+        )
+    return (
+        f"rows are filled up to the longest: one line would exceed "
+        f"{count_text(FLAT_LINE_TOKENS)} tokens or "
+        f"cost more attention than the {padding:.0%} padding"
+    )
+
+
+def explain_lengths(draft: "Draft", facts: ModelFacts, report: DatasetReport) -> list[Decision]:
+    """How long rows may be, and how many steps they make."""
+    training, tokens = draft.training, report.tokens
+    limit = (
+        f"the model was made for {count_text(facts.max_positions)}"
+        if facts.max_positions
+        else "the model names no limit"
+    )
+    cut = f"; {plural(tokens.cut_rows, 'row')} cut there" if tokens and tokens.cut_rows else ""
+    seen = (
+        f"; the longest row has {count_text(draft.lengths.longest)}" if draft.lengths.known else ""
+    )
+    each = -(-training.rows // training.batch)
+    return [
+        decide(draft, "max_length", f"{limit}{seen}{cut}", asked(draft, "goal", "max_length")),
+        decide(draft, "rows", f"{plural(training.rows, 'row')} of the data can be trained"),
+        decide(
+            draft,
+            "epochs",
+            f"each row is seen {training.epochs:g} {'time' if training.epochs == 1 else 'times'}",
+            asked(draft, "goal", "epochs"),
+        ),
+        decide(
+            draft,
+            "steps",
+            f"{count_text(training.rows)} rows in batches of {training.batch} make "
+            f"{plural(each, 'step')} an epoch, "
+            f"x {training.epochs:g}",
+        ),
+    ]

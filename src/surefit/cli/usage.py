@@ -1,5 +1,7 @@
 """click's complaints about a command line, in the words of surefit."""
 
+import re
+
 import click
 
 from surefit.errors import SurefitError, UsageError
@@ -62,5 +64,10 @@ def _options(context: click.Context | None) -> str:
 
 
 def _sentence(error: click.ClickException) -> str:
-    text = error.message.rstrip(".")
+    text = re.sub(
+        r"is not in the range x>=(\S+?)\.?$",
+        r"is less than \1, the smallest possible",
+        error.message,
+    )
+    text = text.rstrip(".")
     return text[:1].lower() + text[1:] if text else "the command line is wrong"

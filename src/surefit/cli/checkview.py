@@ -1,0 +1,150 @@
+"""A look at data on one screen: the verdict, what was found by weight, rows as they are trained, lengths."""
+
+import os
+
+from surefit.cli.drawing import dim, heading, mark, paragraph
+from surefit.cli.output import can_unicode, width_now
+from surefit.data.report import DatasetReport, Finding, Sample, TokenCounts
+from surefit.units import bytes_text, count_text, plural
+
+_GOOD = {"ok": True, "warn": None, "refuse": False}
+_WORDS = {
+    "ok": "nothing stands against training on it",
+    "warn": "it can be trained; look at the warnings first",
+    "refuse": "it cannot be trained as it stands",
+}
+_ORDER = ("refuse", "warn", "info")
+_MOST_FINDINGS = 20
+_MOST_PLACES = 12
+_SAMPLE_CHARACTERS = 900
+
+
+def check_text(report: DatasetReport) -> str:
+    """The whole screen as text with colour codes."""
+    width = width_now()
+    lines = [
+        f"{mark(report.verdict.upper(), _GOOD[report.verdict])}  {_WORDS[report.verdict]}",
+        *_rows(report, width),
+        *_findings(report.findings, width),
+        *_lengths(report, width),
+        *_samples(report.samples),
+    ]
+    return "\n".join(lines)
+
+
+def _rows(report: DatasetReport, width: int) -> list[str]:
+    sources = (
+        ", ".join(
+            f"{_near_path(one.path)} ({bytes_text(one.size_bytes)})" for one in report.sources
+        )
+        or "none"
+    )
+    rows = f"{plural(report.rows, 'row')} read, {count_text(report.usable)} to train"
+    if report.eval_rows:
+        rows += f", {count_text(report.eval_rows)} to evaluate"
+    return [
+        "",
+        paragraph(sources, 10, width, "  files"),
+        paragraph(f"{report.format}: {report.format_reason}", 10, width, "  format"),
+        f"  rows    {rows}",
+    ]
+
+
+def _findings(findings: tuple[Finding, ...], width: int) -> list[str]:
+    if not findings:
+        return []
+    ordered = sorted(findings, key=lambda one: (_ORDER.index(one.severity), -one.count))
+    lines = ["", heading("Found")]
+    for one in ordered[:_MOST_FINDINGS]:
+        lines += _finding(one, width)
+    left = len(ordered) - _MOST_FINDINGS
+    if left > 0:
+        lines.append(f"  and {left} more; `--json` has them all")
+    return lines
+
+
+def _finding(one: Finding, width: int) -> list[str]:
+    good = {"refuse": False, "warn": None, "info": True}[one.severity]
+    head = paragraph(one.message, 2, width, "  ").lstrip()
+    count = dim(f"({plural(one.count, 'row')})")
+    lines = [f"  {mark(one.severity, good)} {one.code} {count}", f"  {head}"]
+    lines.append(paragraph(one.why, 10, width, "     why:"))
+    lines.append(paragraph(one.next, 10, width, "    next:"))
+    if len(one.rows) > 1:
+        lines.append(paragraph(_places(one), 10, width, "      at:"))
+    return lines
+
+
+def _places(one: Finding) -> str:
+    """The first places, each file named once: ``chats.jsonl lines 3, 7, 12``."""
+    by_file: dict[str, list[str]] = {}
+    for place in one.rows[:_MOST_PLACES]:
+        file, _, line = place.rpartition(":")
+        by_file.setdefault(_near_path(file), []).append(line)
+    words = "; ".join(f"{file} lines {', '.join(lines)}" for file, lines in by_file.items())
+    return f"{words}, ..." if one.count > _MOST_PLACES else words
+
+
+def _near_path(path: str) -> str:
+    """A path from here where that is shorter."""
+    near = os.path.relpath(path)
+    return near if len(near) < len(path) else path
+
+
+def _lengths(report: DatasetReport, width: int) -> list[str]:
+    if report.tokens is None:
+        return (
+            ["", dim("  Lengths and samples need the model: add --model DIR.")]
+            if report.usable
+            else []
+        )
+    lines = ["", heading("Length in tokens"), *_counts("train", report.tokens, width)]
+    if report.eval_tokens is not None and report.eval_rows:
+        lines += _counts("eval", report.eval_tokens, width)
+    return lines
+
+
+def _counts(name: str, tokens: TokenCounts, width: int) -> list[str]:
+    share = tokens.trained / max(1, tokens.total)
+    spread = ", ".join(f"{key} {count_text(value)}" for key, value in tokens.percentiles.items())
+    text = (
+        f"{count_text(tokens.shortest)} to {count_text(tokens.longest)} a row, mean {tokens.mean:.0f}"
+        f" ({spread}); {count_text(tokens.total)} in all, {count_text(tokens.trained)} of them ({share:.0%}) carry loss"
+    )
+    lines = [paragraph(text, 10, width, f"  {name}")]
+    if tokens.cut_rows:
+        cut = f"{plural(tokens.cut_rows, 'row')} cut, {count_text(tokens.cut_trained)} answer tokens lost"
+        lines.append(paragraph(cut, 10, width, "  cut"))
+    return lines
+
+
+def _samples(samples: tuple[Sample, ...]) -> list[str]:
+    if not samples:
+        return []
+    left, right = ("⟦", "⟧") if can_unicode() else ("[[", "]]")
+    lines = [
+        "",
+        f"{heading('As it is trained')} (between {left} and {right}: learned; the rest is only read)",
+    ]
+    for sample in samples:
+        lines += [f"  {dim(_near_path(sample.place))}", _indented(_pieces(sample, left, right))]
+    return lines
+
+
+def _pieces(sample: Sample, left: str, right: str) -> str:
+    shown, room = "", _SAMPLE_CHARACTERS
+    for text, trained in sample.pieces:
+        part = text if len(text) <= room else text[: max(0, room - 1)] + "…"
+        room -= len(part)
+        shown += (
+            f"{left}{part}{right}"
+            if trained
+            else "\n".join(dim(line) if line else "" for line in part.split("\n"))
+        )
+        if room <= 0:
+            break
+    return shown
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.rstrip("\n").split("\n"))

@@ -1,0 +1,30 @@
+"""`surefit plan`: the verdict, before anything is started."""
+
+from pathlib import Path
+
+import click
+
+from surefit.cli.output import json_option, print_json, recipe_options
+from surefit.errors import ExitCode
+
+
+@click.command("plan")
+@recipe_options
+@click.option("--reasons", is_flag=True, help="Show every decision with its whole reason.")
+@json_option
+def plan_command(recipe: Path, changes: tuple[str, ...], reasons: bool, as_json: bool) -> ExitCode:
+    """Say whether RECIPE fits this machine, and show every number of the run with its reason.
+
+    Nothing is started. Ends with 0 when it fits or only a rehearsal can tell, with 1 when it does not.
+    """
+    from surefit.recipe import load_recipe
+    from surefit.supervise import preflight
+
+    plan = preflight(load_recipe(recipe, changes)).plan
+    if as_json:
+        print_json(plan.model_dump(mode="json"))
+    else:
+        from surefit.cli.planview import plan_text
+
+        click.echo(plan_text(plan, all_reasons=reasons))
+    return ExitCode.NO if plan.verdict == "does_not_fit" else ExitCode.DONE

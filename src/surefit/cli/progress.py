@@ -1,0 +1,121 @@
+"""What a run is doing now, folded from its events: the figures behind every progress display."""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from surefit.runs import AnyEvent, Checkpoint, Metric, Phase, PhaseName, RunState, Status
+
+PHASE_WORDS: dict[PhaseName, str] = {
+    "import": "load the libraries",
+    "load_tokenizer": "load the tokenizer",
+    "load_model": "load the model",
+    "prepare_data": "open the data",
+    "rehearsal": "rehearse",
+    "first_step": "first step",
+    "train": "train",
+    "eval": "evaluate",
+    "save": "save",
+    "merge": "merge",
+    "push": "push",
+    "verify": "reload and compare",
+}
+_RATE_STEPS = 30  # time left is worked out from this many of the last steps
+_TREND_SHARE = 4  # the trend compares the last quarter of the losses with the one before
+
+
+@dataclass
+class PhaseLine:
+    """One phase as it is shown."""
+
+    name: PhaseName
+    began: float
+    done: float | None = None
+    total: float | None = None
+    unit: str | None = None
+    seconds: float | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is over."""
+        return self.seconds is not None
+
+    @property
+    def share(self) -> float | None:
+        """How much of it is done, where that is known."""
+        return self.done / self.total if self.done is not None and self.total else None
+
+
+@dataclass
+class Progress:
+    """The state of one run, brought up to date event by event."""
+
+    state: RunState = RunState.CREATED
+    cause: str | None = None
+    phases: list[PhaseLine] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    eval_loss: float | None = None
+    last: Metric | None = None
+    checkpoint: Checkpoint | None = None
+    _step_times: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_RATE_STEPS))
+
+    def see(self, event: AnyEvent) -> None:
+        """Take in one event."""
+        if isinstance(event, Status):
+            self.state, self.cause = event.state, event.cause
+        elif isinstance(event, Phase):
+            self._phase(event)
+        elif isinstance(event, Metric):
+            self._metric(event)
+        elif isinstance(event, Checkpoint):
+            self.checkpoint = event
+
+    @property
+    def current(self) -> PhaseLine | None:
+        """The phase that is running: the innermost."""
+        return next((one for one in reversed(self.phases) if not one.ended), None)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time to the last step at the pace of the last ones; None where there is no pace yet."""
+        if self.last is None or len(self._step_times) < 2:
+            return None
+        (first_step, first_time), (last_step, last_time) = self._step_times[0], self._step_times[-1]
+        if last_step <= first_step:
+            return None
+        return (last_time - first_time) / (last_step - first_step) * (self.last.steps - last_step)
+
+    @property
+    def trend(self) -> str | None:
+        """`falling`, `rising` or `level`: the last quarter of the losses against the one before."""
+        size = max(3, len(self.losses) // _TREND_SHARE)
+        if len(self.losses) < 2 * size:
+            return None
+        now = sum(self.losses[-size:]) / size
+        before = sum(self.losses[-2 * size : -size]) / size
+        if abs(now - before) <= 0.01 * abs(before):
+            return "level"
+        return "falling" if now < before else "rising"
+
+    def _phase(self, event: Phase) -> None:
+        if event.status == "started":
+            self.phases.append(PhaseLine(event.name, event.time))
+            return
+        line = next(
+            (one for one in reversed(self.phases) if one.name == event.name and not one.ended), None
+        )
+        if line is None:
+            line = PhaseLine(event.name, event.time)
+            self.phases.append(line)
+        if event.done is not None:
+            line.done, line.total, line.unit = event.done, event.total, event.unit
+        if event.status == "ended":
+            line.seconds = event.seconds if event.seconds is not None else event.time - line.began
+
+    def _metric(self, event: Metric) -> None:
+        if event.split == "eval":
+            self.eval_loss = event.loss
+            return
+        self.last = event
+        self._step_times.append((event.step, event.time))
+        if event.loss is not None:
+            self.losses.append(event.loss)

@@ -1,6 +1,7 @@
 """SF401 DISK_FULL."""
 
-from surefit.diagnose.evidence import Evidence
+import re
+
 from surefit.diagnose.signatures.signature import Found, TextSignature
 
 
@@ -35,24 +36,19 @@ class DiskFull(TextSignature):
         r"[Nn]ot enough (?:free )?(?:disk )?space|disk is full|database or disk is full",
     )
     what = "the disk is full: a file could not be written whole{step}"
-    why = "{text}"
+    why = "the write failed with: {text}{meaning}"
     next_step = (
         "free space on the disk of {output} or keep fewer checkpoints, then {again}; the checkpoint "
         "before the broken one is whole"
     )
 
-    def accepts(self, evidence: Evidence, found: Found) -> bool:
+    def accepts(self, found: Found) -> bool:
         """Shared memory and quotas speak of space too; they are other failures."""
-        text = found.failure.text if found.failure else found.lines[0].text
-        return not any(word in text for word in ("shared memory", "/dev/shm", "shm", "Errno 122"))
+        return not re.search(r"shared memory|\bshm\b|Errno 122|[Qq]uota", found.text)
 
-    def words(self, evidence: Evidence, found: Found) -> dict[str, str]:
+    def words(self, found: Found) -> dict[str, str]:
         """The text of the error, with what it means where it does not say."""
-        line = found.lines[0].text.strip()
-        silent = "space" not in line and "28" not in line
-        hint = (
-            " (torch's way of saying that the file could not grow: the disk is full)"
-            if silent
-            else ""
-        )
-        return {**super().words(evidence, found), "text": f"the write failed with: {line}{hint}"}
+        words = super().words(found)
+        said = re.search(r"space|\b28\b|disk", words["text"])
+        hint = " (torch's way of saying that the file could not grow: the disk is full)"
+        return {**words, "meaning": "" if said else hint}

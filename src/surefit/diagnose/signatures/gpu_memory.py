@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from surefit.diagnose.diagnosis import Diagnosis, Repair
 from surefit.diagnose.evidence import Evidence, Failure
 from surefit.diagnose.phases import find_phase
-from surefit.diagnose.signatures.signature import Signature, one_line
+from surefit.diagnose.signatures.signature import Signature
 from surefit.units import GIB
 
 OUT_OF_MEMORY = re.compile(
@@ -99,6 +99,16 @@ def _first(pattern: re.Pattern[str], text: str) -> str | None:
     return next((value for value in match.groups() if value), None) if match else None
 
 
+@dataclass(frozen=True)
+class GpuCase:
+    """One out-of-memory error with what is known about it."""
+
+    evidence: Evidence
+    failure: Failure
+    memory: GpuMemory
+    phase: str
+
+
 class GpuOutOfMemory(Signature):
     """Shared by the five: the phase decides which of them it is."""
 
@@ -109,25 +119,29 @@ class GpuOutOfMemory(Signature):
         failure = evidence.root.failure
         if failure is None or not OUT_OF_MEMORY.search(failure.text):
             return None
-        phase = oom_phase(evidence, failure)
-        memory = read_memory(failure.text)
-        if not self.accepts(phase, memory):
+        case = GpuCase(evidence, failure, read_memory(failure.text), oom_phase(evidence, failure))
+        if not self.accepts(case):
             return None
-        what, why, next_step = self.words(evidence, memory, phase)
+        what, why, next_step = self.words(case)
         return self.answer(
-            evidence, what=what, why=one_line(why), next_step=next_step, phase=phase,
-            lines=failure.last.lines[:3], repair=self.repairs(evidence),
-        )  # fmt: skip
+            evidence,
+            what=what,
+            why=why,
+            next_step=next_step,
+            phase=case.phase,
+            lines=failure.last.lines[:3],
+            repair=self.repairs(case),
+        )
 
-    def accepts(self, phase: str, memory: GpuMemory) -> bool:
+    def accepts(self, case: GpuCase) -> bool:
         """Whether it is this one of the five."""
-        return phase in self.phases and not memory.is_fragmented
+        return case.phase in self.phases and not case.memory.is_fragmented
 
-    def words(self, evidence: Evidence, memory: GpuMemory, phase: str) -> tuple[str, str, str]:
+    def words(self, case: GpuCase) -> tuple[str, str, str]:
         """What, why and next."""
         raise NotImplementedError
 
-    def repairs(self, evidence: Evidence) -> tuple[Repair, ...]:  # noqa: ARG002
+    def repairs(self, case: GpuCase) -> tuple[Repair, ...]:  # noqa: ARG002
         """Changes of the recipe that get past it."""
         return ()
 

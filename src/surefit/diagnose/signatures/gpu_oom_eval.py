@@ -1,7 +1,6 @@
 """SF104 GPU_OOM_EVAL."""
 
-from surefit.diagnose.evidence import Evidence
-from surefit.diagnose.signatures.gpu_memory import GpuMemory, GpuOutOfMemory
+from surefit.diagnose.signatures.gpu_memory import GpuCase, GpuOutOfMemory
 
 
 class GpuOutOfMemoryInEvaluation(GpuOutOfMemory):
@@ -28,8 +27,9 @@ class GpuOutOfMemoryInEvaluation(GpuOutOfMemory):
     title = "GPU memory ran out during evaluation"
     phases = frozenset({"eval"})
 
-    def words(self, evidence: Evidence, memory: GpuMemory, phase: str) -> tuple[str, str, str]:
+    def words(self, case: GpuCase) -> tuple[str, str, str]:
         """The account."""
+        memory = case.memory
         return (
             f"{memory.name} ran out of memory during an evaluation; training itself fitted",
             f"the evaluation batch and its logits do not fit: {memory.account}",

@@ -1,7 +1,6 @@
 """SF103 GPU_OOM_FRAGMENT."""
 
-from surefit.diagnose.evidence import Evidence
-from surefit.diagnose.signatures.gpu_memory import GpuMemory, GpuOutOfMemory
+from surefit.diagnose.signatures.gpu_memory import GpuCase, GpuOutOfMemory
 
 
 class GpuMemoryInPieces(GpuOutOfMemory):
@@ -26,12 +25,13 @@ class GpuMemoryInPieces(GpuOutOfMemory):
     failure_class = "GPU_OOM_FRAGMENT"
     title = "GPU memory is in pieces"
 
-    def accepts(self, phase: str, memory: GpuMemory) -> bool:
+    def accepts(self, case: GpuCase) -> bool:
         """Over a fifth of what PyTorch holds is spare, and the spare would do."""
-        return memory.is_fragmented
+        return case.memory.is_fragmented
 
-    def words(self, evidence: Evidence, memory: GpuMemory, phase: str) -> tuple[str, str, str]:
+    def words(self, case: GpuCase) -> tuple[str, str, str]:
         """How much is spare against what was wanted."""
+        memory = case.memory
         return (
             f"{memory.name} has the memory, but in pieces: {memory.spare} is reserved and unallocated",
             f"{memory.wanted} was wanted in one piece; {memory.account}; PyTorch holds {memory.spare} "

@@ -1,7 +1,6 @@
 """SF101 GPU_OOM_LOAD."""
 
-from surefit.diagnose.evidence import Evidence
-from surefit.diagnose.signatures.gpu_memory import GpuMemory, GpuOutOfMemory
+from surefit.diagnose.signatures.gpu_memory import GpuCase, GpuOutOfMemory
 
 
 class GpuOutOfMemoryLoading(GpuOutOfMemory):
@@ -28,12 +27,13 @@ class GpuOutOfMemoryLoading(GpuOutOfMemory):
     title = "GPU memory ran out while loading"
     phases = frozenset({"import", "load_tokenizer", "load_model", "prepare_data"})
 
-    def accepts(self, phase: str, memory: GpuMemory) -> bool:
+    def accepts(self, case: GpuCase) -> bool:
         """Loading asks for small pieces; fragments are no excuse there."""
-        return phase in self.phases
+        return case.phase in self.phases
 
-    def words(self, evidence: Evidence, memory: GpuMemory, phase: str) -> tuple[str, str, str]:
+    def words(self, case: GpuCase) -> tuple[str, str, str]:
         """The account, and another process's share of it."""
+        memory = case.memory
         what = f"{memory.name} ran out of memory while the model was loaded"
         if memory.other_process:
             why = f"another process holds most of it: {memory.account}"
@@ -45,7 +45,7 @@ class GpuOutOfMemoryLoading(GpuOutOfMemory):
                     "or use a free GPU, then run again"
                 ),
             )
-        model = evidence.plan.model or "the model"
+        model = case.evidence.plan.model or "the model"
         why = f"the weights of {model} do not fit: {memory.account}"
         return (
             what,

@@ -1,7 +1,6 @@
 """SF105 GPU_OOM_SAVE."""
 
-from surefit.diagnose.evidence import Evidence
-from surefit.diagnose.signatures.gpu_memory import GpuMemory, GpuOutOfMemory
+from surefit.diagnose.signatures.gpu_memory import GpuCase, GpuOutOfMemory
 
 
 class GpuOutOfMemorySaving(GpuOutOfMemory):
@@ -29,9 +28,10 @@ class GpuOutOfMemorySaving(GpuOutOfMemory):
     title = "GPU memory ran out while saving or merging"
     phases = frozenset({"save", "merge", "push", "verify"})
 
-    def words(self, evidence: Evidence, memory: GpuMemory, phase: str) -> tuple[str, str, str]:
+    def words(self, case: GpuCase) -> tuple[str, str, str]:
         """The account, and what is safe."""
-        doing = "merging" if phase == "merge" else "saving"
+        memory = case.memory
+        doing = "merging" if case.phase == "merge" else "saving"
         return (
             f"{memory.name} ran out of memory while {doing}",
             f"a full copy of the weights is gathered on one GPU: {memory.account}",

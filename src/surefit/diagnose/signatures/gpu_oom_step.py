@@ -1,9 +1,8 @@
 """SF102 GPU_OOM_STEP."""
 
 from surefit.diagnose.diagnosis import Repair
-from surefit.diagnose.evidence import Evidence
 from surefit.diagnose.phases import find_step
-from surefit.diagnose.signatures.gpu_memory import GpuMemory, GpuOutOfMemory
+from surefit.diagnose.signatures.gpu_memory import GpuCase, GpuOutOfMemory
 
 
 class GpuOutOfMemoryInStep(GpuOutOfMemory):
@@ -31,12 +30,13 @@ class GpuOutOfMemoryInStep(GpuOutOfMemory):
     title = "GPU memory ran out in a training step"
     phases = frozenset({"rehearsal", "first_step", "train", "unknown"})
 
-    def words(self, evidence: Evidence, memory: GpuMemory, phase: str) -> tuple[str, str, str]:
+    def words(self, case: GpuCase) -> tuple[str, str, str]:
         """The account, the step and the rank."""
-        step, rank = find_step(evidence, evidence.root.rank), evidence.root.rank
+        memory = case.memory
+        step, rank = find_step(case.evidence, case.evidence.root.rank), case.evidence.root.rank
         where = f" in step {step}" if step else " in the first step"
         where += f" on rank {rank}" if rank is not None else ""
-        failure = evidence.root.failure
+        failure = case.evidence.root.failure
         if failure is not None and "No executable batch size" in failure.text:
             return (
                 "no batch size fits the GPU: even one sequence is too large",
@@ -55,9 +55,9 @@ class GpuOutOfMemoryInStep(GpuOutOfMemory):
             f"checkpointing on, or shorten the sequences{share}",
         )
 
-    def repairs(self, evidence: Evidence) -> tuple[Repair, ...]:
+    def repairs(self, case: GpuCase) -> tuple[Repair, ...]:
         """Smaller micro-batch first: it keeps the result."""
-        micro, length = evidence.plan.micro_batch, evidence.plan.max_length
+        micro, length = case.evidence.plan.micro_batch, case.evidence.plan.max_length
         found = (
             [Repair(change=f"how.micro_batch: {max(1, micro // 2)}", same_result=True)]
             if micro and micro > 1

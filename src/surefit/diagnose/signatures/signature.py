@@ -8,12 +8,13 @@ reads, `lora_targets.py` for one that declares.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, get_args
+from typing import ClassVar, get_args
 
 from surefit.diagnose.diagnosis import Diagnosis, EvidenceLine, Repair
 from surefit.diagnose.evidence import Evidence, Failure, LogLine
 from surefit.diagnose.phases import find_phase, find_step
 from surefit.runs.event import PhaseName
+from surefit.units import shortened
 
 MOST_LINES = 24
 MOST_MESSAGE_LINES = 16
@@ -24,9 +25,15 @@ _TRAINER_PHASES = frozenset(get_args(PhaseName))
 class Found:
     """What a pattern found: its named groups, and the lines that show it."""
 
+    evidence: Evidence
     groups: dict[str, str] = field(default_factory=dict)
     lines: tuple[LogLine, ...] = ()
     failure: Failure | None = None
+
+    @property
+    def text(self) -> str:
+        """The failure's whole chain, or the line that matched."""
+        return self.failure.text if self.failure else self.lines[0].text
 
 
 class Signature:
@@ -79,7 +86,8 @@ class TextSignature(Signature):
 
     The patterns are searched in the exceptions of the process that failed first and, where nothing
     was raised, in the last lines of the log. Named groups fill the words; `defaults` stand in for
-    groups that another wording lacks. Use `{model}`, `{data}`, `{again}` and `{place}` freely.
+    groups that another wording lacks. `{model}`, `{data}`, `{output}`, `{again}`, `{place}`, `{step}`,
+    `{exit}` and `{text}` (what was printed) are always there.
     """
 
     patterns: ClassVar[tuple[str, ...]]
@@ -94,9 +102,9 @@ class TextSignature(Signature):
     def match(self, evidence: Evidence) -> Diagnosis | None:
         """The diagnosis when a pattern matches and `accepts` agrees."""
         found = self.find(evidence)
-        if found is None or not self.accepts(evidence, found):
+        if found is None:
             return None
-        words = self.words(evidence, found)
+        words = self.words(found)
         extra = [line for pattern in self.context if (line := evidence.find(pattern)) is not None]
         return self.answer(
             evidence,
@@ -104,55 +112,72 @@ class TextSignature(Signature):
             why=self.why.format_map(words),
             next_step=self.next_step.format_map(words),
             lines=(*found.lines, *extra),
-            repair=self.repairs(evidence, found),
+            phase=self.phase_of(found),
+            repair=self.repairs(found),
         )
 
     def find(self, evidence: Evidence) -> Found | None:
-        """Where the first matching pattern stands."""
-        failure = evidence.root.failure
+        """Where the first pattern stands that matches and is accepted."""
+        failure, end = evidence.root.failure, evidence.exit
+        speaks = end.failed or not end.known
         for pattern in self.patterns:
             if failure is not None:
-                found = find_in_failure(pattern, failure, self.last_only)
-            elif self.in_log and not evidence.verified:
-                found = find_in_lines(pattern, evidence.closing)
+                found = find_in_failure(evidence, pattern, failure, self.last_only)
+            elif self.in_log and speaks and not evidence.verified:
+                found = find_in_lines(evidence, pattern, evidence.closing)
             else:
                 found = None
-            if found is not None:
+            if found is not None and self.accepts(found):
                 return found
         return None
 
-    def accepts(self, evidence: Evidence, found: Found) -> bool:  # noqa: ARG002
+    def accepts(self, found: Found) -> bool:  # noqa: ARG002
         """Whether the rest of the evidence agrees. Most texts are unmistakable."""
         return True
 
-    def words(self, evidence: Evidence, found: Found) -> dict[str, str]:
-        """The values that the words may name."""
-        given = {name: value for name, value in found.groups.items() if value}
-        return {**common_words(evidence), **self.defaults, **given}
+    def phase_of(self, found: Found) -> str | None:  # noqa: ARG002
+        """The phase where the failure itself tells it, None where the evidence has to."""
+        return None
 
-    def repairs(self, evidence: Evidence, found: Found) -> tuple[Repair, ...]:  # noqa: ARG002
+    def words(self, found: Found) -> dict[str, str]:
+        """The values that the words may name; `text` is the first line of what was printed."""
+        given = {name: value for name, value in found.groups.items() if value}
+        text = found.failure.last.text if found.failure else found.lines[0].text
+        spoken = {"text": shortened(first_line(text), 300)}
+        return {**common_words(found.evidence), **spoken, **self.defaults, **given}
+
+    def repairs(self, found: Found) -> tuple[Repair, ...]:  # noqa: ARG002
         """Changes of the recipe that get past it."""
         return ()
 
 
-def find_in_failure(pattern: str, failure: Failure, last_only: bool = False) -> Found | None:
+def find_in_failure(
+    evidence: Evidence, pattern: str, failure: Failure, last_only: bool = False
+) -> Found | None:
     """A pattern in the exceptions of a failure, the uncaught one first."""
     chain = (failure.last,) if last_only else tuple(reversed(failure.chain))
     for raised in chain:
         match = re.search(pattern, raised.text, re.MULTILINE)
         if match:
-            lines = (*raised.lines[:MOST_MESSAGE_LINES], *_own_code(failure))
-            return Found(_groups(match), lines, failure)
+            lines = raised.lines[:MOST_MESSAGE_LINES]
+            if raised is not failure.last:
+                lines += failure.last.lines[:2]
+            return Found(evidence, _groups(match), (*lines, *own_code(failure)), failure)
     return None
 
 
-def find_in_lines(pattern: str, lines: Iterable[LogLine]) -> Found | None:
+def find_in_lines(evidence: Evidence, pattern: str, lines: Iterable[LogLine]) -> Found | None:
     """A pattern in lines of a log, the first line that has it."""
     for line in lines:
         match = re.search(pattern, line.text)
         if match:
-            return Found(_groups(match), (line,))
+            return Found(evidence, _groups(match), (line,))
     return None
+
+
+def first_line(text: str) -> str:
+    """The first line that says something."""
+    return next((line.strip() for line in text.splitlines() if len(line.strip(" :")) > 1), text)
 
 
 def _groups(match: re.Match[str]) -> dict[str, str]:
@@ -163,7 +188,7 @@ def _groups(match: re.Match[str]) -> dict[str, str]:
     }
 
 
-def _own_code(failure: Failure) -> tuple[LogLine, ...]:
+def own_code(failure: Failure) -> tuple[LogLine, ...]:
     """The innermost call in the user's own code, as a line of evidence."""
     calls = [frame for raised in reversed(failure.chain) for frame in reversed(raised.frames)]
     for frame in calls:
@@ -235,6 +260,3 @@ def number(text: str | None) -> float | None:
         return float(text) if text else None
     except ValueError:
         return None
-
-
-Words = dict[str, Any]

@@ -3,7 +3,7 @@
 from surefit.diagnose.diagnosis import Diagnosis
 from surefit.diagnose.evidence import Evidence
 from surefit.diagnose.phases import find_step
-from surefit.diagnose.signatures.signature import MOST_LINES, Signature, _own_code, again
+from surefit.diagnose.signatures.signature import MOST_LINES, Signature, again, own_code
 
 _HINTS = {
     6: "the process aborted itself, as C++ code does on an error that nobody caught",
@@ -38,7 +38,7 @@ class Unknown(Signature):
         """Always."""
         failure, end = evidence.root.failure, evidence.exit
         if failure is not None:
-            own = _own_code(failure)
+            own = own_code(failure)
             where = f" ({own[0].text.strip()})" if own else ""
             what = f"not recognised: {failure.last.text.splitlines()[0]}{where}"
             why = "no known failure has this text; it may come from the program's own code"

@@ -1,0 +1,82 @@
+"""SF508 CONFIG."""
+
+from surefit.diagnose.signatures.signature import Found, TextSignature
+
+
+class InvalidSetting(TextSignature):
+    """A setting is invalid, unknown or contradicts another.
+
+    ## What happened
+    The program refused its settings before it trained.
+
+    ## Why
+    A value outside the allowed ones, an option that this program does not have, or two settings that
+    exclude each other.
+
+    ## Example
+        ValueError: --load_best_model_at_end requires the save and eval strategy to match
+
+    ## What to do
+    Correct the setting that the message names.
+    """
+
+    code = "SF508"
+    failure_class = "CONFIG"
+    title = "A setting is wrong"
+    patterns = (
+        r"unrecognized arguments: (?P<setting>.+)",
+        r"(?:the following arguments are required|invalid choice|expected one argument|ambiguous option): ?(?P<setting>.*)",
+        r"(?P<setting>\S+) is not a valid (?P<kind>\w+)(?:, please select one of)?",
+        r"(?P<setting>--\w+) (?:requires|(?:can only|cannot|must|should) be)",
+        r"[Aa]t most one of (?P<setting>.+?) can be",
+        r"Some (?:specified arguments|keys) are not used by the HfArgumentParser: (?P<setting>.*)",
+        r"(?:ValidationError|validation errors?) for (?P<setting>\w+)",
+        r"yaml\.\w+\.\w+Error|mapping values are not allowed|could not find expected ':'|ScannerError|ParserError: while parsing",
+        r"(?:[Uu]nknown|[Ii]nvalid|[Uu]nsupported|[Uu]nrecognized) (?P<kind>option|argument|key|setting|value|optimizer|scheduler|config\w*|strategy|parameter|loss[_ ]type)s?\b:?(?P<setting>.*)",
+        r"(?P<setting>[\w`']+) (?:and|with) [\w`']+ (?:are|is) (?:mutually exclusive|incompatible|not compatible)",
+        r"mutually exclusive|cannot be used together|not compatible with|is incompatible with",
+        r"(?P<setting>[\w`']+) (?:must|should) be (?:a |an |one of |set|greater|positive|at least|between|>|strictly|divisible|either|specified)",
+        r"train_batch_size is not equal to|Please correct the following DeepSpeed config|must be divisible by",
+        r"requires (?:either )?(?:a )?non-?zero|not a multiple of|got warmup|(?:both|You) (?:set|passed|specified|cannot)",
+        r"(?P<setting>[\w.`'-]+) (?:is|are) (?:deprecated and )?no longer supported",
+        r"[Ii]nvalid value for '?(?P<setting>[^':]+)|[Nn]o such option:? ?(?P<setting2>\S+)|[Mm]issing (?:required )?(?:option|argument|parameter|key) ?(?P<setting3>.*)",
+        r"(?:Config|config)\w*(?:Attribute|Key)Error|MissingMandatoryValue|OmegaConf|hydra\.errors",
+        r"You must (?:specify|set|provide|pass)|expected .{0,40} to be (?:set|specified|one of)",
+        r"Expected .{0,30}(?:but got|got) .{0,80}",
+    )
+    defaults = {"setting": ""}
+    what = "a setting is wrong{named}"
+    why = "{text}"
+    next_step = "correct {that} as the message says, then {again}"
+
+    def accepts(self, found: Found) -> bool:
+        """Settings are refused by a ValueError and its kin; anything else only resembles one."""
+        if found.failure is None:
+            return "error" in found.text.lower()
+        kind = found.failure.last.kind.rsplit(".", 1)[-1]
+        return kind in _KINDS or "Config" in kind or "Validation" in kind or "Usage" in kind
+
+    def words(self, found: Found) -> dict[str, str]:
+        """The setting, where the message names one."""
+        words = super().words(found)
+        setting = (words["setting"] or words.get("setting2") or words.get("setting3") or "").strip(
+            " `':"
+        )
+        return {**words, "named": f": {setting}" if setting else "", "that": setting or "it"}
+
+
+_KINDS = frozenset(
+    {
+        "ValueError",
+        "TypeError",
+        "AssertionError",
+        "ScannerError",
+        "ParserError",
+        "ArgumentError",
+        "NotImplementedError",
+        "BadParameter",
+        "InstantiationException",
+        "RuntimeError",
+        "SystemExit",
+    }
+)

@@ -1,4 +1,4 @@
-"""A run folder with a tiny random model, written without any other part of surefit: the worker alone."""
+"""A run folder with a tiny random model, made for the worker alone."""
 
 import json
 import os
@@ -22,8 +22,9 @@ from surefit.tokens import load_chat_tokenizer
 
 HIDDEN, MIDDLE, LAYERS, HEADS, KV_HEADS = 32, 64, 2, 4, 2
 TEMPLATE = (
-    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
-    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
+    "{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 SHAPES = tuple(
     LinearShape(name=name, inputs=inputs, outputs=outputs)

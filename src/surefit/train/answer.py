@@ -1,11 +1,11 @@
-"""`python -m surefit.train.answer RUN_FOLDER [--base]`: answers from a run's result, or from its base.
+"""`python -m surefit.train.answer RUN_FOLDER [--base]`: answers of a run's result, or of its base.
 
 A line of JSON in, a line of JSON out; words go to stderr.
 
     in   {"messages": [{"role": "user", "content": "..."}], "max_new_tokens": 64}
-    out  {"ready": true}                                    once, when the model is loaded
-    out  {"text": "...", "finished": true, "tokens": 12}    finished: the model ended its turn itself
-    out  {"error": {"what": ..., "why": ..., "next": ...}}  this question cannot be answered; ask on
+    out  {"ready": true}                                   once, when the model is loaded
+    out  {"text": "...", "finished": true, "tokens": 12}   finished: the model ended its turn
+    out  {"error": {"what": ..., "why": ..., "next": ...}} no answer to this one; ask on
 """
 
 import json
@@ -122,7 +122,7 @@ def _no_question(why: str) -> UsageError:
     return UsageError(
         "this line is no question",
         why,
-        'send a line such as {"messages": [{"role": "user", "content": "Hello"}], "max_new_tokens": 64}',
+        'send a line such as {"messages": [{"role": "user", "content": "Hello"}]}',
     )
 
 

@@ -1,14 +1,15 @@
 """Rows to micro-batches, in the plan's layout.
 
-A micro-batch holds `input_ids`, where each position's row ends, and the places where logits are needed:
-`targets` [K] are the trained tokens, `row_of` and `column_of` [K] the positions that predict them (the
-token before). A row's first token has no position before it and is never a target, so in one line no
-row learns from the end of another.
+A micro-batch holds `input_ids`, what keeps its rows apart, and the places where logits are needed:
+`targets` [K] are the trained tokens, `row_of` and `column_of` [K] the positions that predict them
+(the token before). A row's first token has no position before it and is never a target, so in one
+line no row learns from the end of another. `numbers` are the rows, `real_tokens` their tokens.
 """
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -19,10 +20,10 @@ Collate = Callable[[Sequence[Row]], Batch]
 
 
 def collate_flat(rows: Sequence[Row]) -> Batch:
-    """All rows in one line: `input_ids` and `position_ids` [1, T], positions restarting with each row.
+    """All rows in one line: `input_ids`, `position_ids` [1, T]; positions restart with each row.
 
-    There is no attention mask, on purpose: transformers keeps the rows apart by their positions only
-    where no mask is given. A mask of ones would let them see each other without a word.
+    There is no attention mask, on purpose: transformers keeps the rows apart by their positions
+    only where no mask is given. A mask of ones would let them see each other without a word.
     """
     ids = np.concatenate([row.ids for row in rows])
     positions = np.concatenate([np.arange(len(row.ids)) for row in rows])
@@ -40,7 +41,7 @@ def collate_flat(rows: Sequence[Row]) -> Batch:
 
 
 def collate_padded(rows: Sequence[Row], pad_id: int = 0) -> Batch:
-    """Each row in a line of its own, filled up on the right: `input_ids`, `attention_mask` [rows, T]."""
+    """A line for each row, filled up on the right: `input_ids`, `attention_mask` [rows, T]."""
     lengths = [len(row.ids) for row in rows]
     ids = np.full((len(rows), max(lengths)), pad_id, dtype=np.int64)
     attention = np.zeros_like(ids)
@@ -64,7 +65,7 @@ def collate_padded(rows: Sequence[Row], pad_id: int = 0) -> Batch:
 COLLATE: dict[str, Collate] = {"flat": collate_flat, "padded": collate_padded}
 
 
-def _predictable(row: Row) -> np.ndarray:  # type: ignore[type-arg]
+def _predictable(row: Row) -> npt.NDArray[np.bool_]:
     mask = row.mask.copy()
     mask[0] = False
     return mask

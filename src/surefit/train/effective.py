@@ -1,7 +1,7 @@
 """Declared against effective: what the plan says beside what the live objects are.
 
-Libraries change, ignore and replace settings without a word. Everything here is read from the objects
-that will train, after they were built; a difference fails the run before its first step.
+Libraries change, ignore and replace settings without a word. Everything here is read from the
+objects that will train, after they were built; a difference fails the run before its first step.
 """
 
 import os
@@ -119,7 +119,7 @@ def refuse_differences(record: Effective) -> None:
     raise ConfigurationDiffers(
         "what would run is not what the plan says",
         told,
-        "plan again with `surefit plan`; if it happens again, report it with the run's effective.json",
+        "plan again with `surefit plan`; if it stays, report it with the run's effective.json",
         details={"differences": list(record.differences)},
     )
 

@@ -54,7 +54,7 @@ def prepare_process(log: Path) -> None:
 
 
 class _SturdyStream(io.TextIOWrapper):
-    """Standard output that outlives its reader: a broken pipe sends the rest to the run's own log."""
+    """Standard output that outlives its reader: a broken pipe sends the rest to the run's log."""
 
     def __init__(self, descriptor: int, log: Path) -> None:
         raw = io.FileIO(descriptor, "wb", closefd=False)

@@ -1,7 +1,6 @@
 """What the worker says while it works: events, and a heartbeat from a thread of its own."""
 
 import contextlib
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -81,7 +80,7 @@ class Journal:
         self.add(Phase(name=self.phases[-1], status="progress", done=done, total=total, unit=unit))
 
     def _spread_peak(self) -> None:
-        """Credit the peak since the last call to every open phase: the outer ones hold the inner."""
+        """Credit the peak since the last call to every open phase: outer ones hold the inner."""
         peak = self.memory.take_peak()
         self._open_peaks = [max(peak, known) for known in self._open_peaks]
 
@@ -106,4 +105,4 @@ class Journal:
         with contextlib.suppress(OSError):
             file.parent.mkdir(exist_ok=True)
             temporary.write_text(beat.model_dump_json())
-            os.replace(temporary, file)
+            temporary.replace(file)

@@ -4,8 +4,9 @@ import contextlib
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from transformers import TrainerCallback
@@ -13,10 +14,12 @@ from transformers import TrainerCallback
 from surefit.home import write_atomically
 from surefit.plan.plan import Plan
 from surefit.runs.event import Metric
+from surefit.train.batches import Batch
 from surefit.train.checkpoint import write_checkpoint
 from surefit.train.effective import compare, effective, refuse_differences
 from surefit.train.failures import ConfigurationDiffers, NumericFailure
 from surefit.train.journal import Journal
+from surefit.train.loss import mean_loss
 from surefit.train.rows import PreparedRows
 from surefit.train.stop import StopRequested, StopSignal
 from surefit.train.trainer import TokenTrainer
@@ -35,88 +38,99 @@ class Tally:
 
 @dataclass
 class Loop(TrainerCallback):  # type: ignore[misc]
-    """Drives the Trainer: it is called before, in and after every step."""
+    """Called by the Trainer before, in and after every step."""
 
     plan: Plan
     journal: Journal
     stop: StopSignal
     trainer: TokenTrainer
-    evaluate: Callable[[int, float], object]
+    eval_rows: PreparedRows | None
     tally: Tally = field(default_factory=Tally)
-    last_checkpoint: int = 0
     _phase: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
-    _clock: float = 0.0
+    _kept_step: int = 0
     _rate: float = 0.0
-    _first: bool = True
+    _clock: float = 0.0
+    _is_first: bool = True
 
-    def begin(self) -> None:
-        """Enter the phase of the first step: what is set up late is set up in it."""
+    def train(self, resume_from: Path | None) -> None:
+        """Make every step of the plan; the first is a phase of its own: much is set up late."""
         self._phase.enter_context(self.journal.phase("first_step"))
-
-    def end(self) -> None:
-        """Leave the training phase."""
+        self.trainer.train(resume_from_checkpoint=str(resume_from) if resume_from else None)
         self._phase.close()
+        made, steps = self.trainer.state.global_step, self.plan.training.steps
+        if made != steps:
+            raise ConfigurationDiffers(
+                f"the training ended after {made:,} steps of {steps:,}",
+                "the Trainer left its loop without an error",
+                "report this with the run's events.jsonl; the last checkpoint is whole",
+            )
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+    def on_train_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         """Compare what was built with what was planned, before anything is learned."""
         record = compare(self.plan, effective(self.trainer, self.plan))
         write_atomically(self.journal.run.effective, record.model_dump_json(indent=1))
         refuse_differences(record)
-        self.last_checkpoint = state.global_step
+        self._kept_step = state.global_step
         self._clock = time.monotonic()
 
-    def on_epoch_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+    def on_epoch_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         """Tell the order which epoch it is; a resumed run begins inside one."""
-        rows, batch = self.plan.training.rows, self.plan.training.batch
-        self.trainer.order.epoch = state.global_step // math.ceil(rows / batch)
+        training = self.plan.training
+        self.trainer.order.epoch = state.global_step // math.ceil(training.rows / training.batch)
 
-    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+    def on_pre_optimizer_step(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         """Stop before a number that is none reaches the weights."""
         self.trainer.finish_step()
-        norm = self.trainer.gradient_norm
-        if norm is None:
-            raise ConfigurationDiffers(
-                "the gradient norm is not known",
-                "this version of transformers does not clip where surefit looks for it",
-                "install the tested set of packages with `pip install 'surefit[train]'`",
-            )
-        if not math.isfinite(self.trainer.step_loss) or not math.isfinite(norm):
-            self._keep_and_fail(state.global_step + 1, norm)
+        for part, value in (
+            ("loss", self.trainer.step_loss),
+            ("gradient norm", self.trainer.gradient_norm),
+        ):
+            if not math.isfinite(value):
+                self._keep_batch_and_fail(state.global_step + 1, part, value)
+        self._rate = self.trainer.optimizer.param_groups[0]["lr"]
 
-    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+    def on_step_end(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         """Count, report, evaluate, keep; leave when somebody asked to."""
         self._count(state)
-        if self._first:
-            self._first = False
+        if self._is_first:
+            self._is_first = False
             self._phase.close()
             self._phase.enter_context(self.journal.phase("train"))
         step, training = state.global_step, self.plan.training
         every = training.eval_every_steps
         if every and step % every == 0 and step < training.steps:
-            self.evaluate(step, state.epoch)
-        stopping = self.stop.requested is not None
+            self.evaluate(state.epoch)
+        stopping = self.stop.requested
         if stopping or step % training.checkpoint_every_steps == 0 or step == training.steps:
-            self.keep(state)
+            self._keep(step)
         if stopping:
-            self.journal.note(
-                "stopped",
-                f"stopped on {self.stop.requested} after step {step:,} of {training.steps:,}; "
-                f"its checkpoint is whole, and starting the run again goes on from there",
-                step=step,
-            )
-            raise StopRequested(self.stop.requested)
+            self._leave(step, stopping)
         self._clock = time.monotonic()
 
-    def keep(self, state: Any) -> None:
-        """Write a checkpoint of the state after this step."""
-        if self.last_checkpoint == state.global_step:
-            return
-        self.tally.seconds = time.time() - self.journal.started
-        write_checkpoint(self.trainer, self.journal, self.plan.training, self.tally)
-        self.last_checkpoint = state.global_step
+    def evaluate(self, epoch: float) -> float | None:
+        """The token mean of the loss on the eval rows, as an event too; None without such rows."""
+        if self.eval_rows is None:
+            return None
+        trainer, step = self.trainer, self.trainer.state.global_step
+        with self.journal.phase("eval"):
+            loss = mean_loss(
+                trainer.model, self._eval_batches(self.eval_rows), trainer.keeps_logits
+            )
+        steps = self.plan.training.steps
+        self.journal.add(Metric(split="eval", step=step, steps=steps, epoch=epoch, loss=loss))
+        return loss
+
+    def _eval_batches(self, rows: PreparedRows) -> Iterator[Batch]:
+        """The eval rows in their order, as micro-batches in the plan's layout, on the device."""
+        size, device = self.plan.training.micro_batch, self.trainer.args.device
+        for start in range(0, len(rows), size):
+            end = min(start + size, len(rows))
+            batch = self.trainer.collate([rows[number] for number in range(start, end)])
+            yield {name: value.to(device) for name, value in batch.items()}
+            self.journal.progress(end, len(rows), "rows")
 
     def _count(self, state: Any) -> None:
-        now, trainer, tally = time.monotonic(), self.trainer, self.tally
+        trainer, tally = self.trainer, self.tally
         tally.tokens += trainer.step_tokens
         tally.trained_tokens += trainer.step_targets
         tally.last_loss = trainer.step_loss
@@ -133,34 +147,38 @@ class Loop(TrainerCallback):  # type: ignore[misc]
                 gradient_norm=trainer.gradient_norm,
                 tokens=tally.tokens,
                 trained_tokens=tally.trained_tokens,
-                tokens_per_second=trainer.step_tokens / max(now - self._clock, 1e-9),
+                tokens_per_second=trainer.step_tokens / max(time.monotonic() - self._clock, 1e-9),
                 memory_bytes=self.journal.memory.now_bytes(),
             )
         )
 
-    def on_optimizer_step(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Remember the rate before the schedule moves."""
-        self._rate = self.trainer.optimizer.param_groups[0]["lr"]
+    def _keep(self, step: int) -> None:
+        if self._kept_step == step:
+            return
+        self.tally.seconds = time.time() - self.journal.started
+        write_checkpoint(self.trainer, self.journal, self.plan.training, self.tally)
+        self._kept_step = step
 
-    def _keep_and_fail(self, step: int, norm: float) -> None:
-        trainer = self.trainer
-        rows = trainer.train_dataset
-        file = self.journal.run.path / "bad_batch.json"
-        kept = {
-            "step": step,
-            "loss": str(trainer.step_loss),
-            "gradient_norm": str(norm),
-            "rows": [_row_as_data(rows, number) for number in trainer.step_numbers],
-        }
-        write_atomically(file, json.dumps(kept))
-        part = "loss" if not math.isfinite(trainer.step_loss) else "gradient norm"
-        value = trainer.step_loss if part == "loss" else norm
+    def _leave(self, step: int, reason: str) -> None:
+        self.journal.note(
+            "stopped",
+            f"stopped on {reason} after step {step:,} of {self.plan.training.steps:,}; its "
+            "checkpoint is whole, and starting the run again goes on from there",
+            step=step,
+        )
+        raise StopRequested(reason)
+
+    def _keep_batch_and_fail(self, step: int, part: str, value: float) -> None:
+        trainer, file = self.trainer, self.journal.run.path / "bad_batch.json"
+        rows = [_row_as_data(trainer.train_dataset, number) for number in trainer.step_numbers]
+        write_atomically(file, json.dumps({"step": step, part: str(value), "rows": rows}))
+        rate = self.plan.training.learning_rate
+        numbers = ", ".join(str(number) for number in trainer.step_numbers[:16])
         raise NumericFailure(
             f"the {part} of step {step:,} is {value}",
-            f"the weights were left as they were; the step's rows are "
-            f"{', '.join(str(number) for number in trainer.step_numbers)} (from 0, as prepared), kept in {file}",
-            f"lower `goal.learning_rate` (now {self.plan.training.learning_rate:g}), for example to "
-            f"{self.plan.training.learning_rate / 10:g}, or look at these rows",
+            f"the weights were left as they were before the step; its rows (from 0) "
+            f"are {numbers}{', ...' if trainer.step_numbers[16:] else ''}, kept in {file}",
+            f"set `goal.learning_rate: {rate / 10:g}` (now {rate:g}), or look at these rows",
             details={"step": step, "rows": trainer.step_numbers},
         )
 

@@ -5,7 +5,7 @@ conversation only the answers are trained, so only their positions go through th
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -56,12 +56,11 @@ def summed_loss(model: torch.nn.Module, batch: Batch, keep: bool) -> Tensor:
 
 
 @torch.no_grad()
-def mean_loss(model: torch.nn.Module, batches: Any, device: torch.device, keep: bool) -> float:
-    """The token mean of the loss over micro-batches, without learning. Leaves the model in eval mode."""
+def mean_loss(model: torch.nn.Module, batches: Iterable[Batch], keep: bool) -> float:
+    """The token mean of the loss over micro-batches, in eval mode, without learning."""
     model.eval()
     total, count = 0.0, 0
     for batch in batches:
-        batch = {name: tensor.to(device) for name, tensor in batch.items()}
         total += float(summed_loss(model, batch, keep))
         count += len(batch["targets"])
     return total / count

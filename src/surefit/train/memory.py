@@ -1,13 +1,14 @@
 """How much memory the worker has, now and at its peak. Bytes throughout.
 
-On CUDA: torch's allocated bytes. On a CPU: resident memory; Linux keeps its high-water mark and lets
-a process reset its own (proc(5), clear_refs 5), which gives a peak for each phase.
+On CUDA: torch's allocated bytes. On a CPU: resident memory; Linux keeps its high-water mark and
+lets a process reset its own (proc(5), clear_refs 5), which gives a peak for each phase.
 """
 
 import re
 import resource
 import sys
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -31,7 +32,7 @@ class Memory:
     def now_bytes(self) -> int:
         """Allocated on the device, else resident."""
         if self._cuda:
-            return _cuda().memory_allocated()  # type: ignore[no-any-return]
+            return int(_cuda().memory_allocated())
         return int(self._process.memory_info().rss)
 
     def take_peak(self) -> int:
@@ -43,7 +44,7 @@ class Memory:
 
     def _high_water(self) -> int:
         if self._cuda:
-            return _cuda().max_memory_allocated()  # type: ignore[no-any-return]
+            return int(_cuda().max_memory_allocated())
         if _STATUS.exists():
             found = re.search(r"VmHWM:\s+(\d+) kB", _STATUS.read_text(encoding="ascii"))
             if found:
@@ -60,7 +61,7 @@ class Memory:
             return  # a container without the right to: peaks are then those since the start
 
 
-def _cuda():  # type: ignore[no-untyped-def]
-    import torch
+def _cuda() -> Any:
+    import torch  # here: the memory is watched before torch is there
 
     return torch.cuda

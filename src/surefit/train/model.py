@@ -2,6 +2,7 @@
 
 import random
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,8 @@ def choose_device(training: TrainingPlan) -> torch.device:
         built = torch.version.cuda or "no CUDA at all"
         raise SurefitError(
             "the plan was made for a GPU and torch sees none",
-            f"torch {torch.__version__} was built for {built}, and finds {torch.cuda.device_count()} devices",
+            f"torch {torch.__version__} was built for {built} and finds "
+            f"{torch.cuda.device_count()} devices",
             "install a torch built for your driver, or plan again with `surefit plan`",
             worker_exit=WorkerExit.NO_RESOURCE,
         )
@@ -71,24 +73,22 @@ def prepare_for_training(model: Any, plan: Plan) -> Any:
     if training.gradient_checkpointing:
         recompute_activations(model)
     if isinstance(training.method, LoraMethod):
-        model = add_adapters(model, training)
+        model = add_adapters(model, training.method, training.targets)
     model.train()
     return model
 
 
-def add_adapters(model: Any, training: TrainingPlan) -> Any:
+def add_adapters(model: Any, method: LoraMethod, targets: Sequence[str]) -> Any:
     """The model with LoRA adapters at the plan's targets; their weights are float32.
 
     Raises:
         SurefitError: a target matches no layer.
     """
-    method = training.method
-    assert isinstance(method, LoraMethod)
     config = LoraConfig(
         r=method.rank,
-        lora_alpha=method.scale_alpha,  # type: ignore[arg-type]
+        lora_alpha=method.scale_alpha,
         lora_dropout=method.dropout,
-        target_modules=list(training.targets),
+        target_modules=list(targets),
         bias="none",
         task_type="CAUSAL_LM",
     )
@@ -96,7 +96,7 @@ def add_adapters(model: Any, training: TrainingPlan) -> Any:
         return get_peft_model(model, config)
     except ValueError as error:
         raise SurefitError(
-            f"no adapter can be attached at {', '.join(training.targets)}",
+            f"no adapter can be attached at {', '.join(targets)}",
             str(error),
             "set `method.targets: all-linear` in the recipe",
             worker_exit=WorkerExit.CONFIGURATION,

@@ -36,7 +36,7 @@ _PROBE_TOKENS = 512
 
 
 def save_model(model: Any, base_folder: Path, folder: Path) -> None:
-    """Write adapter or model with the base's tokenizer files; the folder appears when it is whole."""
+    """Write adapter or model with the base's tokenizer files; the folder appears when whole."""
     draft = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
@@ -59,7 +59,7 @@ def probe_rows(rows: PreparedRows, count: int) -> list[Row]:
 
 @torch.no_grad()
 def probe_logits(model: Any, rows: Sequence[Row], device: torch.device) -> list[torch.Tensor]:
-    """Logits [T, vocabulary] of each row alone, float32 on the CPU. Leaves the model in eval mode."""
+    """Logits [T, vocabulary] of each row alone, in eval mode; float32 on the CPU."""
     model.eval()
     found = []
     for row in rows:
@@ -102,14 +102,15 @@ def verify_saved(
         raise ConfigurationDiffers(
             "the saved model is not the one that was trained",
             f"loaded again, a logit differs by {difference:.6g}; {tolerance:g} is allowed",
-            f"do not use {folder}; the last checkpoint holds the trained weights. Report this with the run",
+            f"do not use {folder}; the last checkpoint holds the trained weights. Report this",
             details={"max_difference": difference, "tolerance": tolerance},
         )
     if change == 0:
         raise NumericFailure(
             "the trained model is the base model: nothing was learned",
             f"on {len(rows)} probe rows every logit is the same as before",
-            f"raise `goal.learning_rate` (now {training.learning_rate:g}) or `goal.epochs` (now {training.epochs:g})",
+            f"raise `goal.learning_rate` (now {training.learning_rate:g}) or `goal.epochs` "
+            f"(now {training.epochs:g})",
         )
     return Verification(
         loaded_with=loaders(training.method),

@@ -1,11 +1,10 @@
 """The rehearsal: the run's whole life in small, on the real device, before the first step.
 
 Everything that fails late is done early: the largest step, saving, loading again, generating. The
-weights, the optimizer and every random number generator are put back afterwards, bit for bit, so that
-a rehearsed run learns exactly what an unrehearsed one learns.
+weights, the optimizer and every random number generator are put back afterwards, bit for bit, so
+that a rehearsed run learns exactly what an unrehearsed one learns.
 """
 
-import math
 import shutil
 import time
 from collections.abc import Callable
@@ -30,73 +29,84 @@ from surefit.train.rehearsal_checks import (
     check_isolation,
     check_reload,
     check_start,
-    worst_numbers,
+    check_worst_step,
 )
 from surefit.train.trainer import TokenTrainer
+from surefit.train.worst_step import WorstStep, worst_numbers
 from surefit.units import bytes_text
 
-FOLDER = "rehearsal"
-_EXIT = {"gradients": NumericFailure, "start": NumericFailure, "worst_step": NumericFailure}
+_FOLDER = "rehearsal"
+_NUMERIC = frozenset({"start", "worst step", "gradients"})
+_CHECKS = 6
 
 
 def rehearse(trainer: TokenTrainer, plan: Plan, journal: Journal, device: torch.device) -> None:
-    """Make every check, write `rehearsal.json`, and put everything back.
+    """Make every check, put everything back, write `rehearsal.json`.
 
     Raises:
-        NumericFailure, ConfigurationDiffers: a check failed; its record is written first.
+        NumericFailure, ConfigurationDiffers: a check failed; the record says which.
     """
-    began, run = time.monotonic(), journal.run
-    folder = run.path / FOLDER
+    began, model, folder = time.monotonic(), trainer.model, journal.run.path / _FOLDER
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     states = rng_states()
-    keep_weights(trainer.model, folder / "start.safetensors")
+    keep_weights(model, folder / "start.safetensors")
     numbers = worst_numbers(trainer.train_dataset.lengths, plan.training)
     rows = [trainer.train_dataset[number] for number in numbers]
     batch = {name: value.to(device) for name, value in trainer.collate(rows).items()}
-    checks: list[RehearsalCheck] = []
-    planned = ("start", "worst_step", "gradients", "isolation", "reload", "generation")
+    step, checks = WorstStep(trainer, plan), Checks(journal)
 
-    def check(name: str, measure: Callable[[], Finding]) -> None:
-        journal.progress(planned.index(name), len(planned), "checks")
-        started = time.monotonic()
-        passed, measured, limit, text = measure()
-        seconds = round(time.monotonic() - started, 3)
-        checks.append(
-            RehearsalCheck(
-                name=name, passed=passed, measured=measured, limit=limit, text=text, seconds=seconds
-            )
-        )
-
-    check("start", lambda: check_start(trainer, batch, plan))
+    checks.make("start", lambda: check_start(trainer, batch, plan))
     journal.memory.take_peak()
-    step = WorstStep(trainer, plan)
-    check("worst_step", lambda: step.make(batch))
+    checks.make("worst step", lambda: check_worst_step(step, batch))
     peak = journal.memory.take_peak()
-    check("gradients", lambda: check_gradients(trainer.model, step))
-    trainer.model.zero_grad(set_to_none=True)
-    trainer.optimizer = None
+    checks.make("gradients", lambda: check_gradients(model, step))
+    model.zero_grad(set_to_none=True)
     if plan.training.layout == "flat" and len(rows) > 1:
-        check("isolation", lambda: check_isolation(trainer.model, rows[:3], device, plan.training))
-    check("reload", lambda: check_reload(trainer, plan, folder / "model", rows[:2], device))
-    check("generation", lambda: check_generation(trainer.model, rows[0], device, plan))
+        checks.make("isolation", lambda: check_isolation(model, rows[:3], device, plan.training))
+    checks.make("reload", lambda: check_reload(trainer, plan, folder / "model", rows[:2], device))
+    checks.make("generation", lambda: check_generation(model, rows[0], device, plan))
 
-    restore_weights(trainer.model, folder / "start.safetensors")
-    trainer.model.zero_grad(set_to_none=True)
-    trainer.model.train()
+    restore_weights(model, folder / "start.safetensors")
+    model.train()
     restore_rng(states)
     shutil.rmtree(folder)
-    journal.progress(len(planned), len(planned), "checks")
     record = Rehearsal(
-        checks=tuple(checks),
+        checks=tuple(checks.made),
         peak_bytes=peak,
         planned_bytes=plan.peak_bytes,
         worst_tokens=batch["input_ids"].numel(),
         worst_step_seconds=round(step.seconds, 4),
         seconds=round(time.monotonic() - began, 3),
     )
-    write_atomically(run.path / "rehearsal.json", record.model_dump_json(indent=1))
+    write_atomically(journal.run.path / "rehearsal.json", record.model_dump_json(indent=1))
     tell(record, journal)
+
+
+class Checks:
+    """Makes one check after the other and remembers what each found."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.made: list[RehearsalCheck] = []
+
+    def make(self, name: str, check: Callable[[], Finding]) -> None:
+        """Make a check; a failed one does not keep the others from being made."""
+        started = time.monotonic()
+        found = check()
+        if found.warning:
+            self.journal.note("rehearsal", found.warning)
+        self.made.append(
+            RehearsalCheck(
+                name=name,
+                passed=found.passed,
+                measured=found.measured,
+                limit=found.limit,
+                text=found.text,
+                seconds=round(time.monotonic() - started, 3),
+            )
+        )
+        self.journal.progress(len(self.made), _CHECKS, "checks")
 
 
 def tell(record: Rehearsal, journal: Journal) -> None:
@@ -116,63 +126,13 @@ def tell(record: Rehearsal, journal: Journal) -> None:
     )
     if not failed:
         return
-    kind = _EXIT.get(failed[0].name, ConfigurationDiffers)
+    kind = NumericFailure if failed[0].name in _NUMERIC else ConfigurationDiffers
     raise kind(
         f"the rehearsal failed: {failed[0].name}",
         failed[0].text,
-        f"look at {journal.run.path / 'rehearsal.json'}; nothing was trained yet",
+        f"look at {journal.run.path / 'rehearsal.json'}, then change the recipe",
         details={"failed": [check.name for check in failed]},
     )
-
-
-class WorstStep:
-    """Forward and backward of the largest micro-batch, an optimizer step, and the same once more.
-
-    The second pass is the one that counts for memory: from then on the optimizer's state lives too,
-    and with accumulation the gradients of the pass before.
-    """
-
-    def __init__(self, trainer: TokenTrainer, plan: Plan) -> None:
-        self.trainer, self.plan = trainer, plan
-        self.seconds, self.loss = math.nan, math.nan
-        self.first_gradients: dict[str, float] = {}
-
-    def make(self, batch: dict[str, Any]) -> Finding:
-        """Make the step on the live model with its own kind of optimizer."""
-        trainer, training = self.trainer, self.plan.training
-        trainer.model.train()
-        self._pass(batch)
-        self.first_gradients = gradient_norms(trainer.model)
-        optimizer = trainer.create_optimizer()
-        torch.nn.utils.clip_grad_norm_(trainer.model.parameters(), training.max_gradient_norm)
-        optimizer.step()
-        optimizer.zero_grad()
-        if training.accumulation > 1:
-            self._pass(batch)
-        started = time.monotonic()
-        self._pass(batch)
-        self.seconds = time.monotonic() - started
-        tokens = batch["input_ids"].numel()
-        text = (
-            f"the largest micro-batch ({len(batch['numbers'])} rows, {tokens:,} tokens) went forward "
-            f"and backward before and after an optimizer step; its loss is then {self.loss:.4g}"
-        )
-        return math.isfinite(self.loss), self.loss, None, text
-
-    def _pass(self, batch: dict[str, Any]) -> None:
-        loss = self.trainer.compute_loss(
-            self.trainer.model, batch, num_items_in_batch=len(batch["targets"])
-        )
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.loss = float(loss)
-
-
-def gradient_norms(model: Any) -> dict[str, float]:
-    """Norm of each trainable tensor's gradient; NaN where it has none."""
-    return {
-        name: math.nan if weight.grad is None else float(weight.grad.norm())
-        for name, weight in trainable(model).items()
-    }
 
 
 def keep_weights(model: Any, file: Path) -> None:

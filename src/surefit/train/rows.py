@@ -51,7 +51,7 @@ class PreparedRows(Dataset[Row]):
         if not len(self.lengths) or self.lengths.min() < 1 or {int(self._offsets[-1])} != {*ends}:
             raise Refused(
                 f"the prepared {split} rows in {folder} do not fit together",
-                f"the offsets end at {self._offsets[-1:]}, there are {ends[0]} ids and {ends[1]} mask bytes",
+                f"{len(self.lengths)} rows, {ends[0]} ids and {ends[1]} mask bytes do not add up",
                 "start the run again with `surefit train`; the rows are then prepared anew",
             )
 

@@ -1,9 +1,10 @@
-"""A run, from the plan to the proof. Reads top to bottom; each part is one module beside this one."""
+"""A run, from the plan to the proof: reads top to bottom; each part is a module beside this one."""
 
 import gc
 import json
 import logging
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,12 @@ from surefit.errors import Refused
 from surefit.home import write_atomically
 from surefit.plan.plan import Plan
 from surefit.recipe.schema import LoraMethod
-from surefit.runs.event import Metric
 from surefit.runs.result import Result
 from surefit.tokens import load_chat_tokenizer
 from surefit.train.checkpoint import whole_checkpoints
 from surefit.train.failures import ConfigurationDiffers
 from surefit.train.journal import Journal
 from surefit.train.loop import Loop, Tally
-from surefit.train.loss import mean_loss
 from surefit.train.model import choose_device, load_base, prepare_for_training, set_seeds
 from surefit.train.proof import hashed_files, probe_logits, probe_rows, save_model, verify_saved
 from surefit.train.rehearsal import rehearse
@@ -35,6 +34,8 @@ def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
     training, run = plan.training, journal.run
     base_folder = Path(plan.model.folder)
     logging.captureWarnings(True)
+    # peft asks transformers under the old name; nobody who reads the log can do anything about it.
+    warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing.* is deprecated")
     transformers.utils.logging.disable_progress_bar()
     device = choose_device(training)
     torch.set_num_threads(training.threads)
@@ -56,17 +57,7 @@ def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
         model = prepare_for_training(load_base(base_folder, training, device), plan)
         trainer = TokenTrainer(model, training, rows, run.checkpoints)
 
-    def evaluate(step: int, epoch: float) -> float | None:
-        if eval_rows is None:
-            return None
-        with journal.phase("eval"):
-            loss = mean_loss(
-                model, eval_batches(eval_rows, trainer, journal), device, trainer.keeps_logits
-            )
-        journal.add(Metric(split="eval", step=step, steps=training.steps, epoch=epoch, loss=loss))
-        return loss
-
-    loop = Loop(plan, journal, stop, trainer, evaluate)
+    loop = Loop(plan, journal, stop, trainer, eval_rows)
     trainer.add_callback(loop)
     resumed = newest_checkpoint(run.checkpoints, journal, loop)
     if training.rehearse and resumed is None:
@@ -75,16 +66,11 @@ def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
         if training.only_rehearse:
             return
 
-    # The stop signal waits for the end of a step from here; the first step is a phase of its own
-    # because everything that is set up late is set up in it.
+    # A stop waits for the end of a step from here, and comes at once again afterwards.
     stop.waits_for_step = True
-    loop.begin()
-    trainer.train(resume_from_checkpoint=str(resumed) if resumed else None)
-    loop.end()
+    loop.train(resumed)
     stop.waits_for_step = False
-    refuse_missing_steps(trainer.state.global_step, plan)
-
-    eval_loss = evaluate(training.steps, training.epochs)
+    eval_loss = loop.evaluate(training.epochs)
 
     with journal.phase("save"):
         probes = probe_rows(rows, training.verify_rows)
@@ -153,7 +139,7 @@ def refuse_unfit_rows(rows: PreparedRows, plan: Plan) -> None:
     longest = int(rows.lengths.max())
     if longest > training.max_length:
         raise ConfigurationDiffers(
-            f"a prepared row has {longest:,} tokens, and the plan is for at most {training.max_length:,}",
+            f"a prepared row has {longest:,} tokens, and the plan is for {training.max_length:,}",
             f"it is row {int(rows.lengths.argmax())} of the {rows.split} rows",
             "start the run again with `surefit train`",
         )
@@ -166,15 +152,6 @@ def refuse_unfit_rows(rows: PreparedRows, plan: Plan) -> None:
         )
 
 
-def eval_batches(rows: PreparedRows, trainer: TokenTrainer, journal: Journal) -> Any:
-    """The eval rows in their order, as micro-batches in the plan's layout."""
-    size = trainer.args.train_batch_size
-    for start in range(0, len(rows), size):
-        end = min(start + size, len(rows))
-        yield trainer.collate([rows[number] for number in range(start, end)])
-        journal.progress(end, len(rows), "rows")
-
-
 def newest_checkpoint(root: Path, journal: Journal, loop: Loop) -> Path | None:
     """Where an earlier start of this run stopped, with its counts; None for a fresh run."""
     whole = whole_checkpoints(root)
@@ -184,17 +161,3 @@ def newest_checkpoint(root: Path, journal: Journal, loop: Loop) -> Path | None:
     journal.started -= loop.tally.seconds
     journal.note("resumed", f"going on from the checkpoint {whole[0].name}", folder=whole[0].name)
     return whole[0]
-
-
-def refuse_missing_steps(made: int, plan: Plan) -> None:
-    """Fail where the training ended early without a word.
-
-    Raises:
-        ConfigurationDiffers: the Trainer made another number of steps than planned.
-    """
-    if made != plan.training.steps:
-        raise ConfigurationDiffers(
-            f"the training ended after {made:,} steps of {plan.training.steps:,}",
-            "the Trainer left its loop without an error",
-            "report this with the run's events.jsonl; the last checkpoint is whole",
-        )

@@ -5,15 +5,15 @@ import signal
 import types
 
 
-class StopRequested(BaseException):  # noqa: N818 - no error: somebody asked
+class StopRequested(BaseException):
     """Leave now: nothing that is being done here is worth finishing."""
 
 
 class StopSignal:
     """Remembers that somebody asked the worker to stop.
 
-    While `waits_for_step` is set, the training loop asks `requested` after every step; otherwise the
-    signal raises `StopRequested` wherever the worker is.
+    While `waits_for_step` is set, the training loop asks `requested` after every step; otherwise
+    the signal raises `StopRequested` wherever the worker is.
     """
 
     def __init__(self) -> None:

@@ -4,6 +4,7 @@ The Trainer keeps its loop, its optimizer, its schedule and its device handling.
 places where it would decide something that the plan or the prepared rows decide.
 """
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
         self.keeps_logits = takes_logits_to_keep(model)
         self.step_loss, self.step_targets, self.step_tokens = 0.0, 0, 0
         self.step_numbers: list[int] = []
-        self.gradient_norm: float | None = None
+        self.gradient_norm = math.nan
         self._losses: list[Tensor] = []
         super().__init__(
             model=model,
@@ -63,21 +64,21 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
         return self.accelerator.prepare(loader)
 
     def get_batch_samples(
-        self, epoch_iterator: Iterator[Batch], num_batches: int, device: torch.device
+        self, epoch_iterator: Iterator[Batch], num_batches: int, _device: torch.device
     ) -> tuple[list[Batch], int]:
         """The micro-batches of one step, and its number of trained tokens."""
         batches = [batch for _, batch in zip(range(num_batches), epoch_iterator, strict=False)]
         self.step_targets = sum(len(batch["targets"]) for batch in batches)
         self.step_tokens = sum(int(batch["real_tokens"]) for batch in batches)
         self.step_numbers = [number for batch in batches for number in batch["numbers"].tolist()]
-        self._losses = []
+        self._losses, self.gradient_norm = [], math.nan
         return batches, self.step_targets
 
     def compute_loss(
         self,
         model: Any,
         inputs: Batch,
-        return_outputs: bool = False,
+        *_: Any,
         num_items_in_batch: int | None = None,
     ) -> Tensor:
         """This micro-batch's share of the step's token mean."""
@@ -97,7 +98,7 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
         """Add up the micro-batches' losses: one wait for the device in a step."""
         self.step_loss = float(torch.stack(self._losses).double().sum())
 
-    def floating_point_ops(self, inputs: Batch) -> int:
+    def floating_point_ops(self, _inputs: Batch) -> int:
         """Not counted: the Trainer would walk through all parameters in every micro-batch."""
         return 0
 
@@ -108,7 +109,7 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
 
 
 def training_arguments(training: TrainingPlan, folder: Path) -> Any:
-    """The plan in the Trainer's words. Saving, logging and evaluation are ours: `loop.py`."""
+    """The plan in the Trainer's words. Saving, logging and evaluating are the loop's."""
     constant = "constant_with_warmup" if training.warmup_steps else "constant"
     schedule = constant if training.schedule == "constant" else training.schedule
     return transformers.TrainingArguments(

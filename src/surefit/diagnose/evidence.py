@@ -43,6 +43,7 @@ class Frame:
     path: str
     line: int
     function: str
+    source: str = ""
 
 
 @dataclass(frozen=True)

@@ -72,45 +72,41 @@ def clean_lines(
         for offset, raw in enumerate(piece.split(b"\n")):
             text = raw.decode("utf-8", "replace")
             for part in text.split("\r") if "\r" in text else (text,):
-                line, this_bar = _clean(part, name, first + offset, rank)
-                if line is None:
-                    continue
-                if this_bar and this_bar == bar and lines:
-                    lines[-1] = replace(line, position=lines[-1].position)
-                else:
-                    lines.append(replace(line, position=len(lines)))
-                bar = this_bar
+                for line, this_bar in _clean(part, name, first + offset, rank):
+                    if this_bar and this_bar == bar and lines:
+                        lines[-1] = replace(line, position=lines[-1].position)
+                    else:
+                        lines.append(replace(line, position=len(lines)))
+                    bar = this_bar
     return lines
 
 
-def _clean(part: str, name: str, number: int, rank: int | None) -> tuple[LogLine | None, str]:
-    """A clean line and the name of the progress bar it is, or "" for other text."""
+def _clean(part: str, name: str, number: int, rank: int | None) -> Iterator[tuple[LogLine, str]]:
+    """Clean lines, each with the name of the progress bar it is, or "" for other text.
+
+    A bar has no line end: what is printed after it stands on its line and is taken apart here.
+    """
     text = part[:LONGEST_LINE]
     if "\x1b" in text or "\x00" in text:
         text = _COLOUR.sub("", text)
+    text, rank = _without_prefix(text, rank)
+    bar = _BAR.match(text) if "%|" in text[:120] else None
+    if bar:
+        yield LogLine(name, number, bar[0].rstrip(), rank), f"{bar['name']}|{bar['total']}"
+        text = text[bar.end() :]
+    if text.strip():
+        yield LogLine(name, number, text.rstrip(), rank), ""
+
+
+def _without_prefix(text: str, rank: int | None) -> tuple[str, int | None]:
+    """The text without its rank prefix, and the rank that it or the text names."""
     prefix = _PREFIX.match(text)
     if prefix and prefix.end():
         text = text[prefix.end() :]
-        rank = _number(prefix["rank"]) if prefix["rank"] else _number(prefix["local"]) or rank
-        if prefix["local"] and not prefix["rank"]:
-            rank = int(prefix["local"])
+        named = prefix["rank"] or prefix["local"]
+        rank = int(named) if named else rank
     spoken = _SPOKEN_RANK.search(text[:160]) if "ank" in text[:160] else None
-    if spoken:
-        rank = int(spoken[1] or spoken[2])
-    text = text.rstrip()
-    if not text:
-        return None, ""
-    bar = _BAR.match(text) if "%|" in text[:120] else None
-    if bar:
-        rest = text[bar.end() :]
-        if rest.strip():
-            return LogLine(name, number, rest, rank), ""
-        return LogLine(name, number, text, rank), f"{bar['name']}|{bar['total']}"
-    return LogLine(name, number, text, rank), ""
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text else None
+    return text, int(spoken[1] or spoken[2]) if spoken else rank
 
 
 def _pieces(view: mmap.mmap, size: int) -> Iterator[tuple[int, bytes]]:

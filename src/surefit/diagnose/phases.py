@@ -8,7 +8,7 @@ from surefit.diagnose.metrics import last_counter
 # The innermost telling call decides: the first match over the frames, last call first.
 _CALLS: tuple[tuple[str, str], ...] = (
     (r"merge_and_unload|/merge\w*\.py|:merge|merge_adapter|merge_lora", "merge"),
-    (r":push_to_hub|:upload_folder|:create_commit|:create_repo|:init_hf_repo", "push"),
+    (r":push_to_hub|:upload_folder|:create_commit", "push"),
     (r":evaluation_loop|:prediction_step|:evaluate$|:predict$|:_evaluate", "eval"),
     (
         r":_?save_(?:checkpoint|model|pretrained|optimizer\w*|state)|:_save|:save_file|:serialize|:save$",
@@ -25,10 +25,17 @@ _CALLS: tuple[tuple[str, str], ...] = (
         r":_load_pretrained_model|modeling_utils\.py:from_pretrained|auto_factory|quantizer|core_model_loading",
         "load_model",
     ),
-    (r":init_process_group|rendezvous|TCPStore|:_create_c10d_store", "import"),
+    (
+        r":init_process_group|rendezvous|TCPStore|:_create_c10d_store|:set_device|cpp_extension"
+        r"|:parse_args",
+        "import",
+    ),
+    (r"transformers/trainer\.py:__init__", "first_step"),
+    (r"trainer\.py:__init__|/trainer/", "prepare_data"),
+    (r":forward$", "train"),
 )
 _PRINTED: tuple[tuple[str, str], ...] = (
-    (r"INFO merge:|\bmerging\b|Merging (?:adapter|layers|LoRA)", "merge"),
+    (r"INFO merge:|^\s*merging\b|^Merging (?:adapter|layers|LoRA)", "merge"),
     (r"[Pp]ushing to|[Uu]ploading (?:model|checkpoint|adapter)|push_to_hub", "push"),
     (r"\*{5} Running Evaluation|[Ee]valuating", "eval"),
     (
@@ -54,6 +61,8 @@ def find_phase(evidence: Evidence, failure: Failure | None, rank: int | None) ->
     if beat is not None and beat.phase:
         return beat.phase
     if evidence.problem is None and failure is not None:
+        if _imports(failure):
+            return "import"
         called = _from_calls(failure)
         if called == "train" and not evidence.metrics and find_step(evidence, rank) in (None, 0):
             return "first_step"
@@ -77,6 +86,12 @@ def find_step(evidence: Evidence, rank: int | None) -> int | None:
         if spoken:
             return int(spoken[1])
     return None
+
+
+def _imports(failure: Failure) -> bool:
+    """Whether the user's own innermost call is an import."""
+    own = [frame for frame in failure.last.frames if "-packages" not in frame.path]
+    return bool(own) and own[-1].source.startswith(("import ", "from "))
 
 
 def _from_calls(failure: Failure) -> str | None:

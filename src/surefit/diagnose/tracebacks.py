@@ -82,6 +82,7 @@ class _Reader:
 
     def _inside(self, line: LogLine) -> None:
         if line.text[:1].isspace():
+            self._source(line.text)
             return
         match = _EXCEPTION.match(line.text)
         if match is None or not _is_exception_name(match["kind"]):
@@ -89,6 +90,11 @@ class _Reader:
             self.inside = self.strange < 6
             return
         self._raise(line, match)
+
+    def _source(self, text: str) -> None:
+        """The line of code below a call; the marks below it are not code."""
+        if self.frames and not self.frames[-1].source and text.strip(" ^~"):
+            self.frames[-1] = replace(self.frames[-1], source=text.strip())
 
     def _raise(self, line: LogLine, match: re.Match[str]) -> None:
         self.inside, self.kind = False, match["kind"]

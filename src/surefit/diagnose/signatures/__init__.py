@@ -87,8 +87,8 @@ SIGNATURES: tuple[type[Signature], ...] = (
     # the exception of the process that failed first: devices
     FaultyHardware,
     QuantizedOnTheWrongDevice,
-    GpuOutOfMemoryLoading,
     GpuMemoryInPieces,
+    GpuOutOfMemoryLoading,
     GpuOutOfMemoryInEvaluation,
     GpuOutOfMemorySaving,
     GpuOutOfMemoryInStep,
@@ -115,8 +115,8 @@ SIGNATURES: tuple[type[Signature], ...] = (
     TokenReadOnly,
     TokenBad,
     RateLimited,
-    NotFoundOrPrivate,
     HubDown,
+    NotFoundOrPrivate,
     # models and libraries
     NoAdapter,
     LoraTargets,
@@ -126,8 +126,8 @@ SIGNATURES: tuple[type[Signature], ...] = (
     SizeMismatch,
     ResumeBad,
     FileCorrupt,
-    ImportMissing,
     ApiDrift,
+    ImportMissing,
     # rows
     ChatTemplate,
     PadToken,

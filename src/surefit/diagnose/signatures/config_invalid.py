@@ -56,6 +56,10 @@ class InvalidSetting(TextSignature):
         kind = found.failure.last.kind.rsplit(".", 1)[-1]
         return kind in _KINDS or "Config" in kind or "Validation" in kind or "Usage" in kind
 
+    def phase_of(self, found: Found) -> str | None:
+        """A command line is read before anything else."""
+        return "import" if found.failure is None else None
+
     def words(self, found: Found) -> dict[str, str]:
         """The setting, where the message names one."""
         words = super().words(found)

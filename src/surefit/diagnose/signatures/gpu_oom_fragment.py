@@ -27,7 +27,8 @@ class GpuMemoryInPieces(GpuOutOfMemory):
 
     def accepts(self, case: GpuCase) -> bool:
         """Over a fifth of what PyTorch holds is spare, and the spare would do."""
-        return case.memory.is_fragmented
+        loading = case.failure.mentions(r":from_pretrained|core_model_loading|:load_model")
+        return case.memory.is_fragmented and not loading
 
     def words(self, case: GpuCase) -> tuple[str, str, str]:
         """How much is spare against what was wanted."""

@@ -61,6 +61,7 @@ class NotANumber(Signature):
             next_step="start from the base model or the last good checkpoint with bf16 or fp32 and a "
             f"lower learning rate{used}, and look at the rows near that step",
             lines=[*lines, *([spoken] if spoken else [])],
+            phase="train",
             repair=(Repair(change=f"goal.learning_rate: {rate / 10:g}", same_result=False),)
             if rate
             else (),

@@ -2,6 +2,7 @@
 
 import re
 
+from surefit.diagnose.phases import find_phase
 from surefit.diagnose.signatures.signature import Found, TextSignature
 
 
@@ -48,6 +49,11 @@ class SizeMismatch(TextSignature):
         return found.failure is not None and found.failure.mentions(
             r"load_|set_module_tensor|merge"
         )
+
+    def phase_of(self, found: Found) -> str | None:
+        """Weights are loaded before the first step, also where the log does not show it."""
+        told = find_phase(found.evidence, found.failure, found.evidence.root.rank)
+        return "load_model" if told == "unknown" else told
 
     def words(self, found: Found) -> dict[str, str]:
         """Which setting differs, as the tensor's name and shapes tell."""

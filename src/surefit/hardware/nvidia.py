@@ -19,7 +19,12 @@ def detect_nvidia() -> tuple[Device, ...]:
     command = [program, f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits"]
     try:
         answer = subprocess.run(
-            command, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ()

@@ -156,7 +156,7 @@ def _tensor(path: Path, name: str, entry: Any) -> tuple[Tensor, int]:
         raise _damaged(
             f"{path} has a broken header", f"the entry of {name!r}: {error!r}"
         ) from error
-    if not whole or dtype not in BYTES_BY_DTYPE:
+    if not whole or not isinstance(dtype, str) or dtype not in BYTES_BY_DTYPE:
         raise _damaged(
             f"{path} has a broken header",
             f"the entry of {name!r} has dtype {dtype!r}, shape {shape!r}",

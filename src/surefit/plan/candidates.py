@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from surefit.hardware.machine import Device, Hardware
 from surefit.models.facts import ModelFacts
@@ -23,8 +24,12 @@ class Candidate:
     """A way to run, its memory, and its relative cost in seconds a step."""
 
     setup: Setup
-    memory: Estimate
     cost: float
+
+    @cached_property
+    def memory(self) -> Estimate:
+        """Worked out when somebody asks: most candidates are slower than one that fits."""
+        return estimate_memory(self.setup)
 
 
 def choose_device(hardware: Hardware) -> Device:
@@ -96,13 +101,14 @@ def _candidate(
     rate = device.flops or _ASSUMED_RATE
     passes = recipe.goal.batch / micro_batch
     cost = operations_per_step(setup) / rate + passes * pass_seconds(setup)
-    return Candidate(setup, estimate_memory(setup), cost)
+    return Candidate(setup, cost)
 
 
 def choose(found: Sequence[Candidate], budget: int) -> Candidate:
     """The cheapest that surely fits; else the cheapest that may fit; else the smallest."""
+    by_cost = sorted(found, key=lambda one: one.cost)
     for limit in ("high", "low"):
-        fitting = [one for one in found if getattr(one.memory, limit) <= budget]
-        if fitting:
-            return min(fitting, key=lambda one: (one.cost, one.memory.peak))
+        for one in by_cost:
+            if getattr(one.memory, limit) <= budget:
+                return one
     return min(found, key=lambda one: (one.memory.high, one.cost))

@@ -1,6 +1,7 @@
 """How long the rows are: what a data report tells, as a distribution to compute with."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from surefit.data.report import TokenCounts
 
@@ -60,17 +61,29 @@ class Lengths:
                 least += more * length
                 taken += more
         most = count * self.longest
-        pieces = (self.at(1 - count / self.rows * (n + 0.5) / _STEPS) for n in range(_STEPS))
-        probably = count * sum(pieces) / _STEPS
+        probably = _mean_of_longest(self, count) * count
         return least, round(min(max(probably, least), most)), most
 
     def expected_longest(self, count: int) -> float:
         """Mean of the longest of `count` random rows: the padded width of a micro-batch."""
-        total = 0.0
-        for piece in range(_STEPS):
-            low, high = piece / _STEPS, (piece + 1) / _STEPS
-            total += self.at((low + high) / 2) * (high**count - low**count)
-        return max(total, self.mean)
+        return max(_mean_longest_of(self, count), self.mean)
+
+
+@lru_cache(maxsize=512)
+def _mean_of_longest(lengths: Lengths, count: int) -> float:
+    """The mean length of the `count` longest rows: the end of the distribution, integrated."""
+    share = count / lengths.rows
+    return sum(lengths.at(1 - share * (piece + 0.5) / _STEPS) for piece in range(_STEPS)) / _STEPS
+
+
+@lru_cache(maxsize=512)
+def _mean_longest_of(lengths: Lengths, count: int) -> float:
+    """The mean of the longest of `count` rows: lengths weighted by d(share ** count)."""
+    total = 0.0
+    for piece in range(_STEPS):
+        low, high = piece / _STEPS, (piece + 1) / _STEPS
+        total += lengths.at((low + high) / 2) * (high**count - low**count)
+    return total
 
 
 def lengths_of(tokens: TokenCounts | None, rows: int, max_length: int) -> Lengths:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 def decide(draft: "Draft", field: str, reason: str, by_user: bool = False) -> Decision:
     """A decision about a field of the training plan."""
     value: Any = getattr(draft.training, field)
+    value = list(value) if isinstance(value, tuple) else value  # as JSON gives it back
     return Decision(field=field, value=value, reason=reason, fixed_by_user=by_user)
 
 

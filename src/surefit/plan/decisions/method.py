@@ -25,10 +25,15 @@ def explain_method(draft: "Draft", facts: ModelFacts) -> list[Decision]:
     if not isinstance(method, LoraMethod):
         reason = f"all {parameters_text(facts.parameters.total)} parameters are trained"
         return [
-            Decision(field="method", value=method.model_dump(), reason=reason, fixed_by_user=named),
+            Decision(
+                field="method",
+                value=method.model_dump(mode="json"),
+                reason=reason,
+                fixed_by_user=named,
+            ),
             decide(draft, "targets", "full training has no adapters: everything is trained"),
         ]
-    value = method.model_dump() | {"alpha": method.scale_alpha}
+    value = method.model_dump(mode="json") | {"alpha": method.scale_alpha}
     reason = (
         f"adapters of rank {method.rank}: {size} parameters are trained ({share:.1%}); alpha "
         f"{method.scale_alpha:g} multiplies them by {method.scale_alpha / method.rank:g}"

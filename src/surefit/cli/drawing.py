@@ -7,8 +7,7 @@ import click
 
 _EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 _SPARKS = "▁▂▃▄▅▆▇█"
-_ASCII_EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
-_SPARKS = "_.-~=*#@"
+_ASCII_SPARKS = "_.-~=*#@"
 
 
 def bar(share: float, width: int, *, unicode: bool) -> str:

@@ -1,5 +1,8 @@
 """Follow a run until it ends, on a screen, as lines or as JSON. Ctrl-C asks the run to stop."""
 
+import codecs
+import os
+import re
 import signal
 import sys
 import time
@@ -10,11 +13,40 @@ from typing import Protocol, Self
 
 from surefit.cli.lines import JsonLines, Lines
 from surefit.runs import AnyEvent, RunFolder, RunState
-from surefit.runs.tail import EventTail
+from surefit.runs.tail import EventTail, LogTail
 
+_TERMINAL_CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 _POLL_SECONDS = 0.1
 _DRAW_SECONDS = 0.25
 _EVIDENCE_SECONDS = 1.0
+
+
+class LogLines:
+    """The whole lines of a run's log, as they come; at first only the last `last` of them."""
+
+    def __init__(self, run: RunFolder, last: int | None = None) -> None:
+        self._tail, self._last = LogTail(run.log), last
+        self._rest = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+
+    def poll(self) -> list[str]:
+        """The lines added since the last call."""
+        *lines, self._rest = (self._rest + self._decoder.decode(self._tail.poll())).split("\n")
+        if self._last is not None:
+            lines, self._last = lines[len(lines) - min(self._last, len(lines)) :], None
+        return [printable(line) for line in lines]
+
+    def rest(self) -> list[str]:
+        """A last line that has no end."""
+        return [printable(self._rest)] if self._rest else []
+
+
+def printable(line: str) -> str:
+    """A line of a log without the codes that could move or recolour a terminal."""
+    plain = _TERMINAL_CODES.sub(
+        "", line.rsplit("\r", 1)[-1] if not line.endswith("\r") else line[:-1]
+    )
+    return "".join(one if one == "\t" or one.isprintable() else "?" for one in plain)
 
 
 class Face(Protocol):
@@ -27,6 +59,9 @@ class Face(Protocol):
     def see(self, event: AnyEvent) -> None:
         """Take in one event."""
 
+    def log(self, line: str) -> None:
+        """Take in a line that the run's program printed."""
+
     def say(self, text: str) -> None:
         """Words that stay."""
 
@@ -37,26 +72,34 @@ class Face(Protocol):
         """Show the state of now."""
 
 
-def face_for(run: RunFolder, *, as_json: bool, planned_bytes: int | None) -> Face:
+def face_for(
+    run: RunFolder,
+    *,
+    as_json: bool,
+    planned_bytes: int | None,
+    hint: str = "Ctrl-C stops the run; closing this terminal does not",
+) -> Face:
     """The face that fits where the output goes: JSON lines, a screen on a terminal, else lines."""
     if as_json:
         return JsonLines()
     if is_screen():
         from surefit.cli.screen import Screen
 
-        return Screen(run.id, planned_bytes, "Ctrl-C stops the run; closing this terminal does not")
+        return Screen(run.id, planned_bytes, hint)
     return Lines(run.id)
 
 
 def is_screen() -> bool:
     """Whether stderr is a terminal that can draw in place."""
-    import os
-
     return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def follow(
-    run: RunFolder, face: Face, state_of: Callable[[], RunState], on_interrupt: Callable[[int], str]
+    run: RunFolder,
+    face: Face,
+    state_of: Callable[[], RunState],
+    on_interrupt: Callable[[int], str | None],
+    log: LogLines | None = None,
 ) -> RunState:
     """Show a run until it has ended.
 
@@ -64,29 +107,37 @@ def follow(
         run: the run.
         face: where it is shown.
         state_of: the state from evidence; finds a run whose supervisor was lost.
-        on_interrupt: called with 1, 2, ... at each Ctrl-C; returns what to tell the person.
+        on_interrupt: called with 1, 2, ... at each Ctrl-C; returns what to tell the person, or None
+            to leave.
+        log: what the run's program prints, to be shown too.
     """
-    tail, asked = EventTail(run.events), 0.0
+    tail, asked, drawn, heard = EventTail(run.events), 0.0, 0.0, 0
+    state = RunState.CREATED
     with _interrupts() as pressed, face:
-        heard = drawn = 0
-        state = RunState.CREATED
         while True:
-            for _, event in tail.poll():
-                face.see(event)
+            now = time.monotonic()
+            if now - asked >= _EVIDENCE_SECONDS:
+                state, asked = state_of(), now
+            _show_new(face, tail, log)
+            if state.is_final:
+                return state
             if heard < len(pressed):
                 heard += 1
-                face.say(on_interrupt(heard))
-            now = time.monotonic()
+                words = on_interrupt(heard)
+                if words is None:
+                    return state
+                face.say(words)
             if now - drawn >= _DRAW_SECONDS:
                 face.draw()
                 drawn = now
-            if now - asked >= _EVIDENCE_SECONDS:
-                state, asked = state_of(), now
-            if state.is_final:
-                for _, event in tail.poll():
-                    face.see(event)
-                return state
             time.sleep(_POLL_SECONDS)
+
+
+def _show_new(face: Face, tail: EventTail, log: LogLines | None) -> None:
+    for line in log.poll() if log else ():
+        face.log(line)
+    for _, event in tail.poll():
+        face.see(event)
 
 
 @contextmanager

@@ -4,6 +4,8 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
+import click
+
 from surefit.cli.output import print_json_line, say
 from surefit.cli.progress import PHASE_WORDS, Progress
 from surefit.runs import AnyEvent, Checkpoint, Metric, Note, Phase, Problem, Status
@@ -43,6 +45,10 @@ class Lines:
             say(f"note: {event.text}")
         elif isinstance(event, Problem):
             say(f"problem: {event.what}")
+
+    def log(self, line: str) -> None:
+        """A line of the log is data."""
+        click.echo(line)
 
     def say(self, text: str) -> None:
         """A line of its own."""
@@ -94,6 +100,10 @@ class JsonLines:
         """Print one event."""
         record: dict[str, Any] = event.model_dump(mode="json", exclude_none=True)
         print_json_line(record)
+
+    def log(self, line: str) -> None:
+        """A line of the log among the events."""
+        print_json_line({"kind": "log", "text": line})
 
     def say(self, text: str) -> None:
         """Words for people go to stderr."""

@@ -33,6 +33,7 @@ class PhaseLine:
     total: float | None = None
     unit: str | None = None
     seconds: float | None = None
+    depth: int = 0
 
     @property
     def ended(self) -> bool:
@@ -98,7 +99,8 @@ class Progress:
 
     def _phase(self, event: Phase) -> None:
         if event.status == "started":
-            self.phases.append(PhaseLine(event.name, event.time))
+            depth = sum(not one.ended for one in self.phases)
+            self.phases.append(PhaseLine(event.name, event.time, depth=depth))
             return
         line = next(
             (one for one in reversed(self.phases) if one.name == event.name and not one.ended), None

@@ -55,6 +55,10 @@ class Screen:
         elif isinstance(event, Problem):
             self.say(f"problem: {event.what}")
 
+    def log(self, line: str) -> None:
+        """A line of the log, above the picture."""
+        self._live.console.print(Text(line, style="dim"))
+
     def say(self, text: str) -> None:
         """A line above the picture that stays."""
         self._live.console.print(Text(text))
@@ -83,19 +87,19 @@ class Screen:
         return Text.assemble((self._id, "bold"), "  ", (str(state), style))
 
     def _shown_phases(self) -> list[PhaseLine]:
-        """The phases, those inside a rehearsal while it runs only."""
+        """The phases; those inside another only while that one runs."""
         phases = self._progress.phases
-        rehearsal = next((one for one in phases if one.name == "rehearsal"), None)
-        if rehearsal is None or not rehearsal.ended:
-            return phases[-12:]
-        end = rehearsal.began + (rehearsal.seconds or 0)
-        outside = [
-            one for one in phases if one is rehearsal or not rehearsal.began < one.began < end
-        ]
-        return outside[-12:]
+        inside_now = {id(one) for one in phases[self._last_outer() :]}
+        return [one for one in phases if one.depth == 0 or id(one) in inside_now][-14:]
+
+    def _last_outer(self) -> int:
+        """Where the phases begin that are inside the one that runs now."""
+        phases = self._progress.phases
+        outer = [number for number, one in enumerate(phases) if one.depth == 0]
+        return outer[-1] if outer and not phases[outer[-1]].ended else len(phases)
 
     def _phase_line(self, one: PhaseLine) -> Text:
-        name = PHASE_WORDS[one.name].ljust(_LABEL)
+        name = ("  " * one.depth + PHASE_WORDS[one.name]).ljust(_LABEL)
         if one.ended:
             done = "✓" if self._unicode else "+"
             return Text.assemble(
@@ -126,7 +130,7 @@ class Screen:
         rows = [("loss", self._loss())]
         if self._progress.eval_loss is not None:
             rows.append(("loss on eval rows", f"{self._progress.eval_loss:.4f}"))
-        if last.tokens_per_second and not self._progress.state.is_final:
+        if last.tokens_per_second and self._progress.state is RunState.TRAINING:
             rows.append(("speed", f"{count_text(round(last.tokens_per_second))} tokens/s"))
         if last.memory_bytes:
             planned = f" of {bytes_text(self._planned)} planned" if self._planned else ""

@@ -156,10 +156,14 @@ def require_training_packages(purpose: str) -> None:
     Raises:
         OutsideError: one of them is not installed.
     """
-    missing = [name for name in ("torch", "transformers", "peft") if not importlib.util.find_spec(name)]
+    missing = [
+        name for name in ("torch", "transformers", "peft") if not importlib.util.find_spec(name)
+    ]
     if missing:
         raise OutsideError(
-            f"{', '.join(missing)} is not installed" if len(missing) == 1 else f"{', '.join(missing)} are not installed",
+            f"{', '.join(missing)} is not installed"
+            if len(missing) == 1
+            else f"{', '.join(missing)} are not installed",
             f"to {purpose} needs the training packages in {sys.prefix}",
             "install them with `pip install 'surefit[train]'`",
         )

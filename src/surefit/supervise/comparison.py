@@ -78,7 +78,9 @@ class Comparison:
         }
 
 
-def compare(run: RunFolder, questions: list[Question], max_new_tokens: int, told: Told) -> Comparison:
+def compare(
+    run: RunFolder, questions: list[Question], max_new_tokens: int, told: Told
+) -> Comparison:
     """Ask the base model, then the trained one; only one of them is in memory at a time.
 
     Args:
@@ -115,12 +117,20 @@ def read_questions(source: str, limit: int | None = None) -> list[Question]:
             "name a JSONL file whose rows hold `messages`, or `starter` for the questions of the starter model",
         ) from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no text in UTF-8", str(error.reason), "save the file as UTF-8") from error
+        raise UsageError(
+            f"{path} is no text in UTF-8", str(error.reason), "save the file as UTF-8"
+        ) from error
     except OSError as error:
         raise disk_error(f"cannot read {path}", error, path) from error
-    found = [_question(line, f"{path}:{number}") for number, line in enumerate(lines, start=1) if line.strip()]
+    found = [
+        _question(line, f"{path}:{number}")
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    ]
     if not found:
-        raise UsageError(f"{path} holds no questions", "it has no lines", "add rows with `messages`")
+        raise UsageError(
+            f"{path} holds no questions", "it has no lines", "add rows with `messages`"
+        )
     return found[:limit]
 
 

@@ -56,6 +56,8 @@ class Setup:
     def worst_positions(self) -> tuple[int, int, int]:
         """(at least, probably, at most) positions of the largest micro-batch, padding included."""
         count = min(self.micro_batch, self.lengths.rows)
+        if not self.lengths.known:
+            return count, count * self.lengths.longest, count * self.lengths.longest
         if self.layout == "padded":
             filled = count * self.lengths.longest
             return filled, filled, filled

@@ -17,7 +17,9 @@ class Finding(_Record):
 
     code: str = Field(description="The check's code, such as SD104.")
     severity: Severity
-    message: str = Field(description="What was found, with the first place and the value shortened.")
+    message: str = Field(
+        description="What was found, with the first place and the value shortened."
+    )
     why: str
     next: str
     count: int = Field(description="Rows concerned.")
@@ -32,7 +34,9 @@ class TokenCounts(_Record):
     longest: int
     shortest: int
     mean: float
-    percentiles: dict[str, int] = Field(description="Length at p50, p90, p99 of the rows, before the cut.")
+    percentiles: dict[str, int] = Field(
+        description="Length at p50, p90, p99 of the rows, before the cut."
+    )
     cut_rows: int = Field(0, description="Rows longer than `max_length`.")
     cut_trained: int = Field(0, description="Answer tokens lost by the cut.")
 
@@ -67,4 +71,6 @@ class DatasetReport(_Record):
     tokens: TokenCounts | None = Field(None, description="Null where no model was given.")
     eval_tokens: TokenCounts | None = None
     samples: tuple[Sample, ...] = ()
-    prepared: str | None = Field(None, description="Folder of the prepared tokens, where they were written.")
+    prepared: str | None = Field(
+        None, description="Folder of the prepared tokens, where they were written."
+    )

@@ -32,7 +32,8 @@ def answer_spans(
         arguments: further template arguments, such as ``enable_thinking``.
 
     Raises:
-        TemplateRefusalError: the template refuses the conversation, or its answers cannot be told apart.
+        TemplateRefusalError: the template refuses the conversation, or its answers cannot be told
+            apart.
     """
     text, blocks = template.render_with_spans(messages, tools=tools, arguments=arguments)
     if template.marks_answers:

@@ -111,6 +111,22 @@ class ChatTokenizer:
             for encoding, rendered in zip(encodings, batch, strict=True)
         ]
 
+    def pieces(self, rendered: Rendered, limit: int | None = None) -> tuple[tuple[str, bool], ...]:
+        """The text of a row cut at `limit` tokens, in runs of tokens that are trained or not."""
+        encoding = self._tokenizer.encode(rendered.text, add_special_tokens=False)
+        mask = _mask(encoding, rendered.spans)[:limit]
+        offsets = encoding.offsets[: len(mask)]
+        borders = [at for at in range(1, len(mask)) if mask[at] != mask[at - 1]]
+        starts, stops = [0, *borders], [*borders, len(mask)]
+        return tuple(
+            (
+                rendered.text[offsets[start][0] if start else 0 : _border(offsets, stop)],
+                bool(mask[start]),
+            )
+            for start, stop in zip(starts, stops, strict=True)
+            if start < len(mask)
+        )
+
     def encode_text(self, text: str) -> list[int]:
         """Token ids of a text, nothing added."""
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
@@ -196,6 +212,11 @@ def _mask(encoding: tokenizers.Encoding, spans: Sequence[Span]) -> bytes:
         if first is not None and last is not None:
             mask[first : last + 1] = b"\x01" * (last + 1 - first)
     return bytes(mask)
+
+
+def _border(offsets: Sequence[Span], stop: int) -> int:
+    """Where the text of a run ends: where the next one begins, so that no character is lost."""
+    return offsets[stop][0] if stop < len(offsets) else offsets[-1][1]
 
 
 def _token_at(encoding: tokenizers.Encoding, characters: range) -> int | None:

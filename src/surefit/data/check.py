@@ -1,0 +1,230 @@
+"""check_data: read every row once, find what is wrong, and write what will be trained."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from surefit.data.cache import cache_key, cached_report, prepared_files
+from surefit.data.checks.check import Stage, Terms, Totals
+from surefit.data.examination import Examination, verdict_of
+from surefit.data.fingerprint import fingerprint
+from surefit.data.lengths import Lengths
+from surefit.data.prepared import PreparedWriter, place_prepared
+from surefit.data.reader import find_files, read_rows
+from surefit.data.report import DatasetReport, DataSource, Sample
+from surefit.data.row import DataFile, Row, Side
+from surefit.data.split import Split
+from surefit.home import prepared_folder
+from surefit.recipe.schema import DataSpec
+from surefit.tokens import ChatTokenizer, TemplateRefusalError
+
+BATCH_ROWS = 256  # rows handed to the tokenizer at once: enough for speed, little in memory
+SAMPLES = 3
+
+Progress = Callable[[int, int | None], None]
+
+
+def check_data(
+    spec: DataSpec,
+    base_folder: Path,
+    tokenizer: ChatTokenizer | None,
+    *,
+    max_length: int | None,
+    batch: int,
+    seed: int,
+    progress: Progress | None = None,
+    into: Path | None = None,
+    prepare: bool = False,
+) -> DatasetReport:
+    """Read the data, check it, and say whether it can be trained.
+
+    Args:
+        spec: which rows.
+        base_folder: what relative paths start from.
+        tokenizer: the model's; None checks everything that needs no model.
+        max_length: where rows are cut, in tokens; None cuts nothing.
+        batch: sequences per optimizer step.
+        seed: decides which rows are held back where `spec.eval` is a share.
+        progress: told the rows read and the rows expected, now and then.
+        into: a folder that shall hold the prepared set (see `surefit.data.prepared`).
+        prepare: write the prepared set into the cache, also without `into`.
+
+    A refusal is a verdict and no exception. A prepared set is written only when nothing refuses; it
+    is kept under `home.prepared_folder()` by a key of data, tokenizer, template and options, and a
+    second call with the same key tokenizes nothing again.
+
+    Raises:
+        OutsideError: the disk fails while rows are read or written.
+    """
+    terms = Terms(spec, max_length, batch, tokenizer)
+    files = find_files(spec, base_folder)
+    reading = _Reading(terms, Split(spec.eval_share, seed), files, progress)
+    sources = tuple(_source(file) for file in files if file.problem is None)
+    target = None
+    if tokenizer is not None and (prepare or into is not None):
+        target = prepared_folder() / cache_key(terms, tokenizer.sha256, seed, sources)
+        known = cached_report(target)
+        if known is not None:
+            return _placed(known, target, into)
+        reading.writer = PreparedWriter(target)
+    try:
+        report = reading.run(sources)
+        if tokenizer and target and reading.writer and report.verdict != "refuse":
+            report = report.model_copy(update={"prepared": str(target)})
+            reading.writer.finish(*prepared_files(tokenizer.sha256, report))
+            return _placed(report, target, into)
+    finally:
+        if reading.writer is not None:
+            reading.writer.discard()
+    return report
+
+
+def _placed(report: DatasetReport, target: Path, into: Path | None) -> DatasetReport:
+    if into is None:
+        return report.model_copy(update={"prepared": str(target)})
+    place_prepared(target, into)
+    return report.model_copy(update={"prepared": str(into)})
+
+
+@dataclass
+class _Reading:
+    """One pass over the rows."""
+
+    terms: Terms
+    split: Split
+    files: list[DataFile]
+    progress: Progress | None
+    writer: PreparedWriter | None = None
+    totals: Totals = field(default_factory=Totals)
+    samples: list[Sample] = field(default_factory=list)
+    held: tuple[Row, Side] | None = None
+    """The row written next: kept back by one, so that a share of few rows still holds one back."""
+
+    def __post_init__(self) -> None:
+        self.examination = Examination(self.terms, self.totals)
+        self.lengths: dict[Side, Lengths] = {
+            "train": Lengths(self.terms.max_length),
+            "eval": Lengths(self.terms.max_length),
+        }
+
+    def run(self, sources: tuple[DataSource, ...]) -> DatasetReport:
+        for file in self.files:
+            self.examination.look_at_file(file)
+        rows = self._usable_conversations()
+        while batch := list(islice(rows, BATCH_ROWS)):
+            for row in self._tokenized(batch):
+                self._take(row)
+        self._take_last()
+        self.examination.look_at_set()
+        return self._report(sources)
+
+    def _usable_conversations(self) -> Iterator[Row]:
+        """Rows that the checks without tokens leave over."""
+        look = self.examination.look_at_row
+        for row in self._rows():
+            if row.side == "train":
+                self.totals.rows += 1
+            if not look(Stage.LINE, row) or not look(Stage.COLUMNS, row):
+                continue
+            row.messages = row.value["messages"]
+            if look(Stage.TURNS, row):
+                yield row
+
+    def _rows(self) -> Iterator[Row]:
+        """All rows of all readable files, with progress told by the bytes read."""
+        total_bytes = sum(file.size_bytes for file in self.files)
+        rows = bytes_read = 0
+
+        def count(size: int) -> None:
+            nonlocal bytes_read
+            bytes_read += size
+
+        for file in self.files:
+            if file.problem is not None:
+                continue
+            for row in read_rows(file, count):
+                rows += 1
+                if self.progress is not None and rows % BATCH_ROWS == 0:
+                    self.progress(rows, round(rows * total_bytes / max(bytes_read, 1)))
+                yield row
+        if self.progress is not None:
+            self.progress(rows, rows)
+
+    def _tokenized(self, rows: list[Row]) -> list[Row]:
+        """The rows with their tokens; without a tokenizer, as they are."""
+        tokenizer, look = self.terms.tokenizer, self.examination.look_at_row
+        if tokenizer is None:
+            return rows
+        for row in rows:
+            try:
+                row.rendered = tokenizer.render_answers(row.messages)
+            except TemplateRefusalError as refusal:
+                row.refusal = str(refusal)
+        rows = [row for row in rows if look(Stage.RENDERED, row)]
+        texts = [row.rendered for row in rows]
+        for row, encoded in zip(rows, tokenizer.encode_batch(texts), strict=True):
+            row.encoded = encoded
+            self.totals.longest = max(self.totals.longest, len(encoded.ids))
+        return [row for row in rows if look(Stage.TOKENS, row)]
+
+    def _take(self, row: Row) -> None:
+        side = self.split.side_of(row, fingerprint(row))
+        if self.held is not None:
+            self._store(*self.held)
+        self.held = (row, side)
+
+    def _take_last(self) -> None:
+        if self.held is None:
+            return
+        row, side = self.held
+        wanted = self.terms.spec.eval_share is not None
+        if wanted and self.totals.eval_rows == 0 and self.totals.train_rows > 0:
+            side = "eval"
+        self._store(row, side)
+
+    def _store(self, row: Row, side: Side) -> None:
+        """Count a row and write it."""
+        if side == "eval":
+            self.totals.eval_rows += 1
+        else:
+            self.totals.train_rows += 1
+        if row.side == "train":
+            self.totals.usable += 1
+        tokenizer = self.terms.tokenizer
+        if tokenizer is None:
+            return
+        limit = self.terms.max_length
+        ids, mask = row.encoded.ids[:limit], row.encoded.mask[:limit]
+        trained = mask.count(1)
+        lost = row.encoded.mask.count(1) - trained
+        self.lengths[side].add(len(row.encoded.ids), trained, lost)
+        if self.writer is not None:
+            self.writer.add(side, ids, mask)
+        if side == "train" and len(self.samples) < SAMPLES:
+            pieces = tokenizer.pieces(row.rendered, limit)
+            self.samples.append(Sample(place=row.place, pieces=pieces))
+
+    def _report(self, sources: tuple[DataSource, ...]) -> DatasetReport:
+        findings = self.examination.findings()
+        return DatasetReport(
+            verdict=verdict_of(findings),
+            format="messages",
+            format_reason="rows hold `messages`: a list of turns with role and content",
+            sources=sources,
+            rows=self.totals.rows,
+            usable=self.totals.train_rows,
+            eval_rows=self.totals.eval_rows,
+            max_length=self.terms.max_length,
+            findings=findings,
+            tokens=self.lengths["train"].counts(),
+            eval_tokens=self.lengths["eval"].counts(),
+            samples=tuple(self.samples),
+        )
+
+
+def _source(file: DataFile) -> DataSource:
+    with file.path.open("rb") as handle:
+        digest = hashlib.file_digest(handle, "sha256").hexdigest()
+    return DataSource(path=str(file.path), size_bytes=file.size_bytes, sha256=digest)

@@ -1,0 +1,47 @@
+"""SD304: an answer without a word."""
+
+from surefit.data.checks.check import Check, Hit, Stage, Tally, Words
+from surefit.data.row import Row
+
+
+class AnswerBlank(Check):
+    """An answer is empty.
+
+    ## What it does
+    Looks for assistant turns whose content is empty, white space, null or missing, unless they call
+    a tool.
+
+    ## Why it is bad
+    The model learns to end its turn at once. A few such rows are enough to make it fall silent.
+
+    ## Example
+    `{"role": "assistant", "content": ""}`
+
+    ## What to do
+    Fill in the answer or delete the row.
+    """
+
+    code = "SD304"
+    title = "blank answer"
+    severity = "refuse"
+    stages = frozenset({Stage.TURNS})
+    drops_row = True
+
+    def of_row(self, row: Row) -> Hit | None:
+        for number, turn in enumerate(row.messages, start=1):
+            if turn.get("role") != "assistant" or turn.get("tool_calls"):
+                continue
+            content = turn.get("content")
+            if content is None:
+                return Hit(f"turn {number} is {'null' if 'content' in turn else 'missing'}")
+            if isinstance(content, str) and not content.strip():
+                return Hit(f"turn {number} is {'white space only' if content else 'empty'}")
+        return None
+
+    def words(self, tally: Tally) -> Words:
+        return Words(
+            f"{tally.rows_text()} with an empty answer ({tally.where_text()}); "
+            f"in the first, the content of {tally.first.value}",
+            "the model would learn to end its turn without a word",
+            f"fill in or delete {tally.where_text()}",
+        )

@@ -1,0 +1,50 @@
+"""SD511: rows to evaluate on that are trained too."""
+
+from surefit.data.checks.check import Check, Hit, Stage, Tally, Terms, Words
+from surefit.data.fingerprint import fingerprint
+from surefit.data.row import Row
+
+
+class EvalLeak(Check):
+    """A row of the evaluation file is in the training data too.
+
+    ## What it does
+    Compares every conversation of the evaluation file with those of the training data, word for
+    word. Where a share of one file is held back, copies stay on one side and cannot leak.
+
+    ## Why it is bad
+    The model has seen the answer. The evaluation then praises what is only memory.
+
+    ## Example
+    An evaluation file that was sampled from the training file and not taken out of it.
+
+    ## What to do
+    Delete the rows from one of the two files.
+    """
+
+    code = "SD511"
+    title = "evaluation rows are trained"
+    severity = "warn"
+    stages = frozenset({Stage.TURNS})
+
+    def __init__(self, terms: Terms) -> None:
+        super().__init__(terms)
+        self._wanted = terms.spec.eval is not None and terms.spec.eval_share is None
+        self._trained: set[int] = set()
+
+    def of_row(self, row: Row) -> Hit | None:
+        if not self._wanted:
+            return None
+        mark = fingerprint(row)
+        if row.side == "train":
+            self._trained.add(mark)
+            return None
+        return Hit() if mark in self._trained else None
+
+    def words(self, tally: Tally) -> Words:
+        return Words(
+            f"{tally.rows_text()} of the evaluation are in the training data too "
+            f"({tally.where_text()})",
+            "the model has seen these answers, so the evaluation would praise its memory",
+            f"delete {tally.where_text()}, or the same rows of the training file",
+        )

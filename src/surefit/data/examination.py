@@ -1,0 +1,89 @@
+"""Runs every check over files, rows and the whole set, and counts what they hit."""
+
+from collections.abc import Iterable
+
+from surefit.data.checks import CHECKS
+from surefit.data.checks.check import Check, Hit, Stage, Tally, Terms, Totals
+from surefit.data.report import DataVerdict, Finding
+from surefit.data.row import DataFile, Row
+
+
+class Examination:
+    """The checks of one run over one data set.
+
+    Args:
+        terms: what the data is wanted for.
+        totals: counted by the reader; whole when the set is looked at.
+        checks: the kinds of checks; all registered ones by default.
+    """
+
+    def __init__(
+        self, terms: Terms, totals: Totals, checks: Iterable[type[Check]] = CHECKS
+    ) -> None:
+        self._totals = totals
+        self._checks = [kind(terms) for kind in checks]
+        self._tallies: dict[str, Tally] = {}
+        self._of_stage = {
+            stage: [check for check in self._checks if check.looks_at(stage)] for stage in Stage
+        }
+
+    def look_at_file(self, file: DataFile) -> None:
+        """Run the checks of whole files."""
+        for check in self._of_stage[Stage.FILE]:
+            hit = check.of_file(file)
+            if hit is not None:
+                self._count(check, hit, file.name)
+
+    def look_at_row(self, stage: Stage, row: Row) -> bool:
+        """Run the checks of one stage over a row. Returns whether the row is still usable."""
+        usable = True
+        for check in self._of_stage[stage]:
+            hit = check.of_row(row)
+            if hit is not None:
+                self._count(check, hit, row.place)
+                usable = usable and not check.drops_row
+        return usable
+
+    def look_at_set(self) -> None:
+        """Run the checks of the whole set."""
+        for check in self._of_stage[Stage.SET]:
+            hit = check.of_set(self._totals)
+            if hit is not None:
+                self._count(check, hit, None)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found, the heaviest first, then by code."""
+        weight = {"refuse": 0, "warn": 1, "info": 2}
+        found = [
+            _finding(check, self._tallies[check.code])
+            for check in self._checks
+            if check.code in self._tallies
+        ]
+        return tuple(sorted(found, key=lambda finding: (weight[finding.severity], finding.code)))
+
+    def _count(self, check: Check, hit: Hit, place: str | None) -> None:
+        tally = self._tallies.setdefault(check.code, Tally(hit, place or "", self._totals))
+        tally.count += hit.count
+        if place is not None:
+            tally.add_place(place)
+
+
+def verdict_of(findings: Iterable[Finding]) -> DataVerdict:
+    """The heaviest severity: what the findings together say."""
+    severities = {finding.severity for finding in findings}
+    if "refuse" in severities:
+        return "refuse"
+    return "warn" if "warn" in severities else "ok"
+
+
+def _finding(check: Check, tally: Tally) -> Finding:
+    words = check.words(tally)
+    return Finding(
+        code=check.code,
+        severity=check.severity,
+        message=words.message,
+        why=words.why,
+        next=words.next,
+        count=tally.count,
+        rows=tuple(tally.places),
+    )

@@ -1,0 +1,16 @@
+"""A number that is equal for rows of equal conversation."""
+
+import hashlib
+
+import orjson
+
+from surefit.data.row import Row
+
+
+def fingerprint(row: Row) -> int:
+    """64 bits of a hash over roles and contents; other columns of the row do not matter."""
+    turns = [
+        (turn.get("role"), turn.get("content"), turn.get("tool_calls")) for turn in row.messages
+    ]
+    digest = hashlib.blake2b(orjson.dumps(turns), digest_size=8).digest()
+    return int.from_bytes(digest, "little")

@@ -1,0 +1,51 @@
+"""Row lengths of a split, gathered in 12 bytes a row and summed up at the end."""
+
+import array
+
+from surefit.data.report import TokenCounts
+
+
+class Lengths:
+    """Lengths in tokens and how many of them carry loss.
+
+    Args:
+        max_length: where rows are cut, or None.
+    """
+
+    def __init__(self, max_length: int | None) -> None:
+        self._max_length = max_length
+        self._before_cut = array.array("I")
+        self._trained = 0
+        self._cut_rows = 0
+        self._cut_trained = 0
+
+    def add(self, length: int, trained: int, cut_trained: int) -> None:
+        """Count a row: its length before the cut, trained tokens after it, trained tokens lost."""
+        self._before_cut.append(length)
+        self._trained += trained
+        self._cut_trained += cut_trained
+        if self._max_length is not None and length > self._max_length:
+            self._cut_rows += 1
+
+    def counts(self) -> TokenCounts | None:
+        """The summary, or None without rows."""
+        if not self._before_cut:
+            return None
+        ordered = sorted(self._before_cut)
+        limit = self._max_length or ordered[-1]
+        total = sum(min(length, limit) for length in ordered)
+        return TokenCounts(
+            total=total,
+            trained=self._trained,
+            longest=min(ordered[-1], limit),
+            shortest=min(ordered[0], limit),
+            mean=round(total / len(ordered), 1),
+            percentiles={f"p{share}": _percentile(ordered, share) for share in (50, 90, 99)},
+            cut_rows=self._cut_rows,
+            cut_trained=self._cut_trained,
+        )
+
+
+def _percentile(ordered: list[int], share: int) -> int:
+    """The smallest length that is at least as long as `share` percent of the rows."""
+    return ordered[max(0, -(-len(ordered) * share // 100) - 1)]

@@ -81,7 +81,10 @@ def _places(one: Finding) -> str:
     for place in one.rows[:_MOST_PLACES]:
         file, _, line = place.rpartition(":")
         by_file.setdefault(_near_path(file), []).append(line)
-    words = "; ".join(f"{file} lines {', '.join(lines)}" for file, lines in by_file.items())
+    words = "; ".join(
+        f"{file} {'line' if len(lines) == 1 else 'lines'} {', '.join(lines)}"
+        for file, lines in by_file.items()
+    )
     return f"{words}, ..." if one.count > _MOST_PLACES else words
 
 

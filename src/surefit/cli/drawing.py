@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
+from itertools import pairwise
 
 import click
 
@@ -46,7 +47,7 @@ def _thinned(values: Sequence[float], width: int) -> list[float]:
     if len(values) <= width:
         return list(values)
     edges = [round(number * len(values) / width) for number in range(width + 1)]
-    return [sum(values[a:b]) / (b - a) for a, b in zip(edges, edges[1:], strict=False)]
+    return [sum(values[a:b]) / (b - a) for a, b in pairwise(edges)]
 
 
 def paragraph(text: str, indent: int, width: int, first: str = "") -> str:

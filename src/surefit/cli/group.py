@@ -57,10 +57,10 @@ ENTRIES: dict[str, Entry] = {entry.name: entry for group in SECTIONS.values() fo
 class SurefitGroup(click.Group):
     """A group whose help needs no command's code."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, _ctx: click.Context) -> list[str]:
         return list(ENTRIES)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         entry = ENTRIES.get(cmd_name)
         return entry.load() if entry else None
 
@@ -74,7 +74,7 @@ class SurefitGroup(click.Group):
             )
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, ENTRIES))
         for title, entries in SECTIONS.items():
             with formatter.section(title):

@@ -1,7 +1,5 @@
 """Start a run from a recipe and stay with it: shared by `train` and `rehearse`."""
 
-import contextlib
-import signal
 from pathlib import Path
 
 import click
@@ -37,7 +35,7 @@ def launch(
 
 def attend(run: RunFolder, *, as_json: bool, planned_bytes: int | None) -> int:
     """Follow a run to its end, say how it ended, and return the exit code."""
-    from surefit.supervise import observe, request_stop
+    from surefit.supervise import observe
 
     interrupted = False
 

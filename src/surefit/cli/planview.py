@@ -13,8 +13,20 @@ _BAR_COLUMNS = 24
 
 # What most people want to know; the rest is behind --reasons.
 _FIRST = frozenset(
-    "method targets precision threads micro_batch accumulation max_length layout gradient_checkpointing "
-    "learning_rate checkpoint_every_steps eval_every_steps".split()
+    {
+        "method",
+        "targets",
+        "precision",
+        "threads",
+        "micro_batch",
+        "accumulation",
+        "max_length",
+        "layout",
+        "gradient_checkpointing",
+        "learning_rate",
+        "checkpoint_every_steps",
+        "eval_every_steps",
+    }
 )
 
 

@@ -45,11 +45,13 @@ class _Scanner(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise _Refusal(
+            raise _RefusedError(
                 "anchors (&name) and aliases (*name) are not read", event.start_mark.line
             )
         if self.depth >= _MAX_DEPTH:
-            raise _Refusal("the nesting is deeper than any recipe needs", event.start_mark.line)
+            raise _RefusedError(
+                "the nesting is deeper than any recipe needs", event.start_mark.line
+            )
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
@@ -71,7 +73,7 @@ for _tag, _pattern, _first in (
     )
 
 
-class _Refusal(Exception):
+class _RefusedError(Exception):
     """Something in the text that a recipe may not hold, with its line from 0."""
 
     def __init__(self, what: str, line: int) -> None:
@@ -93,7 +95,7 @@ def read_document(text: str, name: str, *, is_json: bool = False) -> Document:
         return _read_json(text, name)
     try:
         return _compose(text)
-    except _Refusal as refusal:
+    except _RefusedError as refusal:
         raise _unreadable(name, refusal.line, refusal.what) from refusal
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -116,7 +118,7 @@ def read_value(text: str) -> Any:
         return _scalar(tag, text.strip())
     try:
         return _compose(text).values
-    except (_Refusal, yaml.YAMLError) as error:
+    except (_RefusedError, yaml.YAMLError) as error:
         raise ValueError("its brackets or quotes do not close") from error
 
 
@@ -135,7 +137,7 @@ def _value(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int]) -> Any:
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
     if kind not in _PLAIN:
         shown = f"!!{kind}" if kind != node.tag else node.tag
-        raise _Refusal(
+        raise _RefusedError(
             f"the tag {shown} is not read: a recipe holds plain values only", node.start_mark.line
         )
     if isinstance(node, yaml.MappingNode):
@@ -150,11 +152,13 @@ def _table(node: yaml.MappingNode, path: KeyPath, lines: dict[KeyPath, int]) -> 
     for key_node, value_node in node.value:
         line = key_node.start_mark.line
         if not isinstance(key_node, yaml.ScalarNode):
-            raise _Refusal("a key must be a word", line)
+            raise _RefusedError("a key must be a word", line)
         key = str(key_node.value)
         if key in table:
             first = lines[(*path, key)]
-            raise _Refusal(f"the key {key!r} stands twice (first on line {first}); keep one", line)
+            raise _RefusedError(
+                f"the key {key!r} stands twice (first on line {first}); keep one", line
+            )
         lines[(*path, key)] = line + 1
         table[key] = _value(value_node, (*path, key), lines)
     return table
@@ -188,7 +192,7 @@ def _read_json(text: str, name: str) -> Document:
     try:
         # A tab may stand between the parts of JSON but not inside its strings, so this changes no value.
         lines = _compose(text.replace("\t", " ")).lines
-    except _Refusal as refusal:
+    except _RefusedError as refusal:
         raise _unreadable(name, refusal.line, refusal.what, "JSON") from refusal
     except yaml.YAMLError:
         lines = {(): 1}

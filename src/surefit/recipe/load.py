@@ -17,7 +17,6 @@ from surefit.recipe.problems import RecipeProblem, problems_of
 from surefit.recipe.schema import Recipe
 from surefit.units import count_text, plural
 
-
 _OPTIONAL_PARTS = frozenset({"method", "goal", "limits", "how"})
 
 

@@ -49,12 +49,12 @@ def problems_of(errors: Iterable[ErrorDetails], values: dict[str, Any]) -> list[
     """Translate pydantic's errors, one problem a field, in the order of the recipe."""
     found: dict[KeyPath, RecipeProblem] = {}
     for error in errors:
-        path = _path_in_file(error, values)
+        path = _path_in_file(error)
         found.setdefault(path, _problem(path, error, values))
     return list(found.values())
 
 
-def _path_in_file(error: ErrorDetails, values: dict[str, Any]) -> KeyPath:
+def _path_in_file(error: ErrorDetails) -> KeyPath:
     """The error's place in the file: without the steps that only pydantic's unions have."""
     path = list(error["loc"])
     if len(path) > 1 and path[0] == "method" and path[1] in METHODS:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self, cast
 
 from surefit.errors import OutsideError, SurefitError, UsageError
 from surefit.launch.local.environment import worker_environment
@@ -74,6 +74,8 @@ class AnsweringModel:
             env=worker_environment(self._run, self._plan.training, os.environ),
             start_new_session=True,  # Ctrl-C is for the conversation, not for the model
         )
+        self._questions = cast("IO[bytes]", self._process.stdin)
+        self._answers = cast("IO[bytes]", self._process.stdout)
         try:
             self._read()
         except BaseException:
@@ -95,19 +97,17 @@ class AnsweringModel:
         Raises:
             SurefitError: the model's chat template does not take it, or the process ended.
         """
-        assert self._process.stdin is not None, "it was started with a pipe"
         question = json.dumps({"messages": messages, "max_new_tokens": max_new_tokens}) + "\n"
         try:
-            self._process.stdin.write(question.encode())
-            self._process.stdin.flush()
+            self._questions.write(question.encode())
+            self._questions.flush()
         except BrokenPipeError:
             raise self._failure() from None
         answer = self._read()
         return Answer(answer["text"], answer["finished"], answer["tokens"])
 
     def _read(self) -> dict[str, Any]:
-        assert self._process.stdout is not None, "it was started with a pipe"
-        line = self._process.stdout.readline()
+        line = self._answers.readline()
         if not line:
             raise self._failure()
         answer: dict[str, Any] = json.loads(line)
@@ -133,10 +133,9 @@ class AnsweringModel:
         )
 
     def _end(self) -> None:
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(BrokenPipeError):
-                    pipe.close()
+        for pipe in (self._questions, self._answers):
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
         try:
             self._process.wait(timeout=0.2)
         except subprocess.TimeoutExpired:

@@ -1,5 +1,6 @@
-"""What the worker learns does not depend on how the work is cut up, and the result is what it says."""
+"""What is learned does not depend on how the work is cut up, and the result is what it says."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,7 @@ def plain_eval_loss(run: RunFolder, trained: Any) -> float:
     mask = np.fromfile(run.data / "eval.mask.u8", dtype="u1")
     ends = np.fromfile(run.data / "eval.offsets.u64", dtype="<u8").astype("int64")
     total, count = 0.0, 0
-    for start, end in zip(ends[:-1], ends[1:], strict=True):
+    for start, end in itertools.pairwise(ends):
         row, trained_here = torch.from_numpy(ids[start:end]), mask[start:end]
         with torch.no_grad():
             scores = trained(input_ids=row[None])["logits"][0].log_softmax(-1)

@@ -18,6 +18,7 @@ from typing import Any, TextIO
 from surefit.errors import OutsideError, SurefitError, UsageError, WorkerExit
 from surefit.plan.plan import Plan
 from surefit.runs.folder import RunFolder
+from surefit.tokens import TemplateRefusalError, load_chat_tokenizer
 from surefit.train.environment import restart_in, worker_environment
 
 DEFAULT_NEW_TOKENS = 256
@@ -26,8 +27,9 @@ DEFAULT_NEW_TOKENS = 256
 class Answerer:
     """A loaded model with its tokenizer; answers greedily."""
 
-    def __init__(self, model: Any, tokenizer: Any, device: Any) -> None:
+    def __init__(self, model: Any, tokenizer: Any, device: Any, positions: int | None) -> None:
         self.model, self.tokenizer, self.device = model, tokenizer, device
+        self.positions = positions
         model.eval()
 
     def answer(self, messages: list[dict[str, Any]], max_new_tokens: int) -> dict[str, Any]:
@@ -35,12 +37,21 @@ class Answerer:
 
         Raises:
             TemplateRefusalError: the chat template does not take this conversation.
+            UsageError: the conversation leaves the model no room for an answer.
         """
         import torch
 
         prompt = self.tokenizer.encode_text(
             self.tokenizer.render(messages, add_generation_prompt=True)
         )
+        if self.positions is not None:
+            max_new_tokens = min(max_new_tokens, self.positions - len(prompt))
+        if max_new_tokens < 1:
+            raise UsageError(
+                "this conversation is too long to be answered",
+                f"it has {len(prompt):,} tokens, and the model was made for {self.positions:,}",
+                "begin a new conversation, or ask a shorter question",
+            )
         ids = torch.tensor([prompt], device=self.device)
         ends = list(self.tokenizer.end_of_turn_ids)
         with torch.no_grad():
@@ -67,7 +78,6 @@ def load(run: RunFolder, plan: Plan, use_base: bool) -> Answerer:
     import torch
     import transformers
 
-    from surefit.tokens import load_chat_tokenizer
     from surefit.train.model import choose_device, load_base, load_trained
 
     if not use_base and not run.model.is_dir():
@@ -84,7 +94,7 @@ def load(run: RunFolder, plan: Plan, use_base: bool) -> Answerer:
     model = load_base(base_folder, training, device) if use_base or is_adapter else None
     if not use_base:
         model = load_trained(model, run.model, training, device)
-    return Answerer(model, load_chat_tokenizer(base_folder), device)
+    return Answerer(model, load_chat_tokenizer(base_folder), device, plan.model.max_positions)
 
 
 def serve(answerer: Answerer, source: TextIO, sink: TextIO) -> None:
@@ -98,6 +108,8 @@ def serve(answerer: Answerer, source: TextIO, sink: TextIO) -> None:
             _write(sink, answerer.answer(messages, limit))
         except SurefitError as error:
             _write(sink, error.as_dict())
+        except TemplateRefusalError as error:
+            _write(sink, _not_taken(error).as_dict())
 
 
 def read_question(line: str) -> tuple[list[dict[str, Any]], int]:
@@ -116,6 +128,14 @@ def read_question(line: str) -> tuple[list[dict[str, Any]], int]:
             "`messages` must be a list with a message, `max_new_tokens` a number from 1"
         )
     return messages, limit
+
+
+def _not_taken(error: TemplateRefusalError) -> UsageError:
+    return UsageError(
+        "the model's chat template does not take this conversation",
+        str(error),
+        "begin with a message of the role `user`, and let `user` and `assistant` take turns",
+    )
 
 
 def _no_question(why: str) -> UsageError:

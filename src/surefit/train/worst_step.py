@@ -67,7 +67,7 @@ class WorstStep:
             self.trainer.model, batch, num_items_in_batch=len(batch["targets"])
         )
         loss.backward()
-        self.loss = float(loss)
+        self.loss = float(loss.detach())
 
 
 def gradient_norms(model: Any) -> dict[str, float]:

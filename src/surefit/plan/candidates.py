@@ -67,7 +67,7 @@ def _layouts(recipe: Recipe, facts: ModelFacts, lengths: Lengths, micro_batch: i
         return [recipe.how.layout]
     if not facts.isolates_flat_rows:
         return ["padded"]
-    fits_a_line = lengths.longest_together(micro_batch)[-1] <= FLAT_LINE_TOKENS or micro_batch == 1
+    fits_a_line = lengths.worst_of_passes(micro_batch)[-1] <= FLAT_LINE_TOKENS or micro_batch == 1
     return ["flat", "padded"] if fits_a_line else ["padded"]
 
 

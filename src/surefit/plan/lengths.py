@@ -1,5 +1,6 @@
 """How long the rows are: what a data report tells, as a distribution to compute with."""
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -47,33 +48,33 @@ class Lengths:
             before = point
         return float(self.longest)
 
-    def longest_together(self, count: int) -> tuple[int, int, int]:
-        """(at least, probably, at most) the tokens of the `count` longest rows together.
+    def worst_of_passes(self, count: int) -> tuple[int, int, int]:
+        """(at least, probably, at most) the tokens of the largest of all passes of `count` rows.
 
-        At least: a percentile says how many rows are as long as it, and one is the longest.
-        Probably: lengths between two percentiles lie on a straight line. At most: all are longest.
+        Rows are drawn at random. At least: the longest row with the shortest, or an average pass.
+        Probably: as far above the average as the largest of so many normal sums lies. At most: the
+        longest rows together.
         """
         count = min(count, self.rows)
-        least, taken = self.longest, 1
-        for share, length in reversed(self.points[:-1]):
-            more = min(count, int((1 - share) * self.rows)) - taken
-            if more > 0:
-                least += more * length
-                taken += more
-        most = count * self.longest
-        probably = _mean_of_longest(self, count) * count
-        return least, round(min(max(probably, least), most)), most
+        passes = max(1.0, self.rows / count)
+        above = math.sqrt(2 * math.log(passes) * count) * _spread(self) if passes > 1 else 0.0
+        average = count * self.mean
+        least = max(average, self.longest + (count - 1) * self.points[0][1])
+        most = max(least, self.longest + (count - 1) * self.longest)
+        probably = max(average + above, self.longest + (count - 1) * self.mean)
+        return math.floor(least), round(min(max(probably, least), most)), math.ceil(most)
 
     def expected_longest(self, count: int) -> float:
         """Mean of the longest of `count` random rows: the padded width of a micro-batch."""
         return max(_mean_longest_of(self, count), self.mean)
 
 
-@lru_cache(maxsize=512)
-def _mean_of_longest(lengths: Lengths, count: int) -> float:
-    """The mean length of the `count` longest rows: the end of the distribution, integrated."""
-    share = count / lengths.rows
-    return sum(lengths.at(1 - share * (piece + 0.5) / _STEPS) for piece in range(_STEPS)) / _STEPS
+@lru_cache(maxsize=64)
+def _spread(lengths: Lengths) -> float:
+    """The standard deviation of a row's length."""
+    seen = [lengths.at((piece + 0.5) / _STEPS) for piece in range(_STEPS)]
+    middle = sum(seen) / _STEPS
+    return math.sqrt(sum((length - middle) ** 2 for length in seen) / _STEPS)
 
 
 @lru_cache(maxsize=512)

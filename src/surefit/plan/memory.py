@@ -18,12 +18,15 @@ from surefit.plan.activations import (
 from surefit.plan.measured import measured
 from surefit.plan.plan import AccountItem
 from surefit.plan.setup import Setup
-from surefit.units import count_text, parameters_text, plural
+from surefit.units import MIB, count_text, parameters_text, plural
 
 # Log-softmax, its gradient and that of the logits are alive together: 3 float32 numbers a word.
 _LOSS_COPIES = 3
 _KNOWN_BAND, _UNKNOWN_BAND = (0.85, 1.20), (0.5, 2.0)
 _CPU_ALLOCATOR_SLACK = 0.18  # measured at most, with the allocator keeping freed blocks
+_COMPARED = 3  # logits in memory, of the base, and of what was loaded again
+_PROBE_TOKENS = 512  # the worker compares no more of a row
+_MOST_VERIFY_ROWS, _VERIFY_BYTES = 4, 512 * MIB
 _CUDA_ALLOCATOR_SLACK = 0.25  # reserved beyond allocated, worst of the published runs with sdpa
 
 
@@ -225,18 +228,29 @@ def _optimizer_moment(setup: Setup) -> tuple[str, list[Part]]:
 
 
 def _verify_moment(setup: Setup) -> tuple[str, list[Part]]:
-    facts = setup.facts
-    again = facts.parameters.total * setup.number_bytes
-    if not setup.is_full:
-        again += setup.trained_parameters * setup.trained_number_bytes
-    logits = 2 * setup.lengths.longest * facts.vocabulary * 4
+    """After training, without the optimizer: what a user would load, and logits to compare.
+
+    An adapter is put on a base loaded again; a full model is compared with its base beside it.
+    """
+    copies = 2 if setup.is_full else 1
+    size = setup.facts.parameters.total * setup.number_bytes
+    logits = (_COMPARED * verify_rows(setup) + 1) * verify_row_bytes(setup)
     parts = [
-        *_standing(setup),
-        _exact(
-            "second copy",
-            again,
-            "the saved files, loaded again to compare them with what was trained",
-        ),
-        _exact("compared logits", logits, "both models' logits of one row"),
+        _program(setup),
+        _exact("loaded again", copies * size, "the saved files and what they are compared with"),
+        _exact("compared logits", logits, f"of {plural(verify_rows(setup), 'row')}, three times"),
     ]
+    if not setup.is_full:
+        adapter = setup.trained_parameters * setup.trained_number_bytes
+        parts.append(_exact("adapter", adapter, "the saved adapter, loaded again"))
     return "the check of the saved files", parts
+
+
+def verify_row_bytes(setup: Setup) -> int:
+    """Bytes of the logits of one row that is compared after reloading."""
+    return min(setup.lengths.longest, _PROBE_TOKENS) * setup.facts.vocabulary * 4
+
+
+def verify_rows(setup: Setup) -> int:
+    """Rows to compare after reloading: four, fewer where a vocabulary makes their logits large."""
+    return max(1, min(_MOST_VERIFY_ROWS, _VERIFY_BYTES // (_COMPARED * verify_row_bytes(setup))))

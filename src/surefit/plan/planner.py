@@ -11,6 +11,7 @@ from surefit.plan.candidates import Candidate, candidates, choose, choose_device
 from surefit.plan.decisions import explain
 from surefit.plan.disk import disk_account
 from surefit.plan.lengths import Lengths, lengths_of
+from surefit.plan.memory import verify_rows
 from surefit.plan.plan import AccountItem, Plan, Range, TrainingPlan
 from surefit.plan.refusals import USUAL_MAX_LENGTH, refuse_impossible
 from surefit.plan.schedule import (
@@ -130,6 +131,7 @@ def draft_plan(
         checkpoint_every_steps=interval,
         keep_checkpoints=keep,
         eval_every_steps=eval_every,
+        verify_rows=verify_rows(setup),
         verify_tolerance=_TOLERANCE[setup.precision],
         allocator=allocator_environment(device.kind),
     )

@@ -61,7 +61,7 @@ class Setup:
         if self.layout == "padded":
             filled = count * self.lengths.longest
             return filled, filled, filled
-        return self.lengths.longest_together(count)
+        return self.lengths.worst_of_passes(count)
 
     @cached_property
     def usual_positions(self) -> float:

@@ -18,7 +18,7 @@ ALL = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_pro
 
 def setup(**changes: Any) -> Setup:
     rank, full = changes.pop("rank", 8), changes.pop("full", False)
-    length, rows = changes.pop("length", 200), changes.pop("rows", 100)
+    length, rows = changes.pop("length", 600), changes.pop("rows", 100)
     sizes = {key: changes.pop(key) for key in ("layers", "hidden", "vocabulary") if key in changes}
     values: dict[str, Any] = {
         "facts": facts(**sizes),
@@ -28,9 +28,9 @@ def setup(**changes: Any) -> Setup:
         "device": "cpu",
         "precision": "float32",
         "layout": "flat",
-        "micro_batch": 2,
+        "micro_batch": 4,
         "checkpointing": False,
-        "batch": 8,
+        "batch": 64,
     }
     return Setup(**(values | changes))
 
@@ -67,15 +67,15 @@ def test_bfloat16_halves_weights_and_keeps_adapters_in_float32() -> None:
 
 
 def test_gradients_wait_only_where_passes_are_added_up() -> None:
-    one_pass = estimate_memory(setup(full=True, batch=2, length=2000))
+    one_pass = estimate_memory(setup(full=True, batch=4, length=2000))
     assert "gradients" not in {one.item for one in one_pass.parts}
-    several = estimate_memory(setup(full=True, batch=4, length=2000))
+    several = estimate_memory(setup(full=True, length=2000))
     assert "gradients" in {one.item for one in several.parts}
 
 
-def test_a_small_model_peaks_when_it_is_checked_and_says_so() -> None:
-    wide = setup(hidden=1024, layers=24, length=8, micro_batch=1)
-    assert estimate_memory(wide).moment == "the check of the saved files"
+def test_the_moment_of_the_peak_is_named() -> None:
+    many_words = setup(hidden=64, vocabulary=200_000, length=300, micro_batch=1, batch=1)
+    assert estimate_memory(many_words).moment == "the check of the saved files"
     assert estimate_memory(setup(vocabulary=50_000)).moment.startswith("the loss")
 
 
@@ -83,8 +83,8 @@ def test_a_mask_grows_with_the_square_of_the_line_and_one_row_has_none() -> None
     def activations(micro_batch: int, length: int) -> int:
         return part(estimate_memory(setup(micro_batch=micro_batch, length=length)), "activations")
 
-    assert activations(1, 800) == 2 * activations(1, 400)
-    assert activations(2, 800) > 2.1 * activations(2, 400)
+    assert activations(1, 4000) == 2 * activations(1, 2000)
+    assert activations(2, 4000) > 2.1 * activations(2, 2000)
 
 
 def test_an_unknown_family_has_a_wider_interval() -> None:

@@ -20,6 +20,10 @@ from functools import cached_property
 from surefit.runs.event import Problem
 
 CLOSING_LINES = 60  # how many of the last lines can speak of the end
+_WARNING = re.compile(
+    r"\b(?:WARN(?:ING)?|[Ww]arning|\w+Warning|INFO|DEBUG|NOTICE|[Rr]etry(?:ing)?|[Nn]otice:|[Hh]int:)\b"
+    r"|^\[notice\]|ignored\b|falling back|previous (?:run|attempt)|^wandb:"
+)
 WEIGHTS = re.compile(
     r"(^|/)(adapter_model|model|pytorch_model|consolidated)[^/]*\.(safetensors|bin|pt|pth)$|\.gguf$"
 )
@@ -44,6 +48,7 @@ class Frame:
     line: int
     function: str
     source: str = ""
+    log_line: int = 0  # where the log shows it
 
 
 @dataclass(frozen=True)
@@ -195,6 +200,7 @@ class Evidence:
     plan: Plan = field(default_factory=Plan)
     stop_requested: bool = False
     verified: bool = False  # surefit's own result.json, complete
+    missing: str | None = None  # what its result lacks, in words
     activity: int = -1  # position in the main log of the last line that shows work going on
 
     @cached_property
@@ -209,6 +215,11 @@ class Evidence:
         """The last lines, after the last sign of work: only these can speak of the end."""
         after = [line for line in self.lines if line.text.strip() and line.position > self.activity]
         return tuple(after[-CLOSING_LINES:])
+
+    @cached_property
+    def speaking(self) -> tuple[LogLine, ...]:
+        """The closing lines that are no warnings: where nothing was raised, one may name the cause."""
+        return tuple(line for line in self.closing if not _WARNING.search(line.text))
 
     def find(self, pattern: str, lines: Iterable[LogLine] | None = None) -> LogLine | None:
         """The last line that matches, among all lines unless told otherwise."""

@@ -38,8 +38,12 @@ _LARGEST_JSON = 4 * 1024 * 1024
 _MOST_LOGS = 64
 
 
-def gather_evidence(folder: Path) -> Evidence:
+def gather_evidence(folder: Path, missing: str | None = None) -> Evidence:
     """Everything that a run left behind under a path: a run folder, any folder, or one log.
+
+    Args:
+        folder: the path.
+        missing: what a supervisor found missing from the result when it compared the hashes.
 
     Raises:
         UsageError: there is nothing at that path.
@@ -54,7 +58,7 @@ def gather_evidence(folder: Path) -> Evidence:
     if not folder.is_dir():
         return build(read_log(folder))
     if (folder / "recipe.json").is_file() or (folder / "events.jsonl").is_file():
-        return _from_run(RunFolder(folder.absolute()))
+        return _from_run(RunFolder(folder.absolute()), missing)
     return _from_folder(folder)
 
 
@@ -142,7 +146,7 @@ def _error_files(folder: Path) -> list[Failure]:
     return found
 
 
-def _from_run(run: RunFolder) -> Evidence:
+def _from_run(run: RunFolder, missing: str | None) -> Evidence:
     main = read_log(run.log, "log/worker.log") if run.log.is_file() else []
     ranks = [
         read_log(path, f"log/{path.name}", rank=int(match[1]))
@@ -151,17 +155,41 @@ def _from_run(run: RunFolder) -> Evidence:
     ]
     status = run.read(run.exit, ExitStatus)
     ended = status.time if status is not None and status.time else time.time()
+    missing = missing or _missing(run)
     return build(
         main,
         ranks,
-        exit=_exit(status.model_dump() if status is not None else None),
+        exit=_exit_of_run(status),
         heartbeats=tuple(_run_beats(run, ended)),
         problem=_last_problem(run),
         plan=_plan_of_run(run),
         stop_requested=run.stop_request.is_file(),
-        verified=run.read(run.result, Result) is not None,
+        verified=missing is None,
+        missing=missing,
         files=_files_of_run(run) if status is not None else None,
     )
+
+
+def _exit_of_run(status: ExitStatus | None) -> Exit:
+    """Without `exit.json` the worker lives; a status without code and signal was seen by nobody."""
+    if status is None:
+        return Exit(known=True)
+    seen = _exit(status.model_dump())
+    return replace(seen, known=not seen.alive)
+
+
+def _missing(run: RunFolder) -> str | None:
+    """What the result lacks, without reading the files' content; None where all is there."""
+    result = run.read(run.result, Result)
+    if result is None:
+        return "its result.json is damaged" if run.result.exists() else "it left no result.json"
+    if not result.verification.max_difference <= result.verification.tolerance:
+        return "the saved model, loaded again, gives other logits"
+    for file in result.files:
+        path = run.path / file.path
+        if not path.is_file() or path.stat().st_size != file.size_bytes:
+            return f"{file.path} is not there, or has another size than its result.json says"
+    return None
 
 
 def _last_problem(run: RunFolder) -> Problem | None:

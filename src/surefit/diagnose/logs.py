@@ -29,7 +29,13 @@ LANDMARKS = (
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x00")
 _PREFIX = re.compile(
     r"(?P<role>\[default(?P<local>\d+)\]:)?(?P<torch>\[rank(?P<rank>\d+)\]: ?)?"
+    r"(?:(?P<label>\d{1,4}): (?=\s*(?:\[rank|Traceback|File |\w+(?:\.\w+)*Error)))?"
     r"(?P<ray>\([\w.]+ pid=\d+(?:, ip=[\d.]+)?\) )?"
+)
+# kubectl and docker with --timestamps; docker compose
+_COLLECTORS = (
+    re.compile(r"^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] )?"),
+    re.compile(r"^[\w.-]+-\d+ +\| ?"),
 )
 _SPOKEN_RANK = re.compile(r"\[[Rr]ank ?(\d+)\]|\bRank (\d+)\]")
 _BAR = re.compile(
@@ -68,9 +74,12 @@ def clean_lines(
     """Turn pieces of a log, each with the number of its first line, into clean lines."""
     lines: list[LogLine] = []
     bar = ""
+    prefix = _collector_prefix(pieces)
     for first, piece in pieces:
         for offset, raw in enumerate(piece.split(b"\n")):
             text = raw.decode("utf-8", "replace")
+            if prefix is not None:
+                text = prefix.sub("", text, count=1)
             for part in text.split("\r") if "\r" in text else (text,):
                 for line, this_bar in _clean(part, name, first + offset, rank):
                     if this_bar and this_bar == bar and lines:
@@ -79,6 +88,16 @@ def clean_lines(
                         lines.append(replace(line, position=len(lines)))
                     bar = this_bar
     return lines
+
+
+def _collector_prefix(pieces: list[tuple[int, bytes]]) -> re.Pattern[str] | None:
+    """What a log collector wrote before every line, where one did: a time, a container's name."""
+    sample = b"\n".join(piece[:20_000] for _, piece in pieces).decode("utf-8", "replace")
+    lines = [line for line in sample.splitlines()[:200] if line.strip()]
+    for prefix in _COLLECTORS:
+        if len(lines) >= 3 and sum(bool(prefix.match(line)) for line in lines) > 0.9 * len(lines):
+            return prefix
+    return None
 
 
 def _clean(part: str, name: str, number: int, rank: int | None) -> Iterator[tuple[LogLine, str]]:
@@ -103,7 +122,7 @@ def _without_prefix(text: str, rank: int | None) -> tuple[str, int | None]:
     prefix = _PREFIX.match(text)
     if prefix and prefix.end():
         text = text[prefix.end() :]
-        named = prefix["rank"] or prefix["local"]
+        named = prefix["rank"] or prefix["local"] or prefix["label"]
         rank = int(named) if named else rank
     spoken = _SPOKEN_RANK.search(text[:160]) if "ank" in text[:160] else None
     return text, int(spoken[1] or spoken[2]) if spoken else rank

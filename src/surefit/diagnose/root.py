@@ -25,8 +25,13 @@ PEER_LOST = re.compile(
 WAITED = re.compile(
     r"Watchdog caught collective operation timeout|Timed out waiting \d+ ?ms for (?:recv|send)"
     r"|[Mm]onitoredBarrier|monitored_barrier|Timeout waiting for key|wait timeout after \d+ ?ms"
-    r"|Timed out after \d+ ?(?:ms|seconds?) waiting for|watchdog got stuck"
+    r"|Timed out after \d+ ?(?:ms|seconds?) waiting for(?! clients)|watchdog got stuck"
     r"|Collective (?:operation )?timeout|Rank \d+ (?:successfully )?(?:reached|failed to pass) monitoredBarrier"
+)
+STOPPED = re.compile(r"killed by signal: (?:Terminated|Interrupt)|received signal (?:15|SIGTERM)")
+# The same words about a server are no matter of other ranks.
+_OTHER_NETWORK = (
+    r"httpx|httpcore|requests/|urllib3|huggingface_hub|http/client|aiohttp|wandb|mlflow"
 )
 NATIVE_DEATHS = frozenset({4, 7, 8, 9, 11})
 
@@ -54,14 +59,18 @@ def find_root(evidence: Evidence) -> Root:
 
 def is_echo(failure: Failure) -> bool:
     """Whether it only says that another process failed, or that this one was told to stop."""
-    return bool(LAUNCHER_VIEW.search(failure.last.text) or INTERRUPTED.search(failure.last.text))
+    text = failure.last.text
+    return any(kind.search(text) for kind in (LAUNCHER_VIEW, INTERRUPTED, STOPPED))
 
 
 def is_victim(failure: Failure) -> bool:
     """Whether it only says that another rank went away or did not come."""
-    if "ncclSystemError" in failure.text or "ncclUnhandledCudaError" in failure.text:
+    text = failure.last.text
+    if "ncclSystemError" in text or "ncclUnhandledCudaError" in text:
         return False
-    return bool(PEER_LOST.search(failure.last.text) or WAITED.search(failure.last.text))
+    if WAITED.search(text):
+        return True
+    return bool(PEER_LOST.search(text)) and not failure.mentions(_OTHER_NETWORK)
 
 
 def _native_death(evidence: Evidence, first: RankExit | None) -> RankExit | None:

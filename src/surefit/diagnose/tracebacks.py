@@ -9,10 +9,14 @@ from surefit.diagnose.evidence import Failure, Frame, LogLine, Raised
 HEAD = "Traceback (most recent call last):"
 MESSAGE_LINES = 60
 _FRAME = re.compile(r'^\s+File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>\S+))?')
+# rich draws its tracebacks in a box, with the exception below it
+_BOX_HEAD = re.compile(r"^[╭+┌].*Traceback \(most recent call last\)")
+_BOX_FRAME = re.compile(r"^[│|] +(?P<path>\S+\.py):(?P<line>\d+) in (?P<function>\S+)")
+_BOX_EDGES = frozenset("│╰╭|└┌+")
 _EXCEPTION = re.compile(r"^(?P<kind>[A-Za-z_][\w.]*)(?::\s?(?P<message>.*)|\s*)$")
 # Outside a traceback only what is named as an error counts as one.
 _STRICT = re.compile(
-    r"^(?P<kind>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Failure|NotFound))"
+    r"^(?P<kind>(?:[A-Za-z_]\w*\.)*_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Failure|NotFound))"
     r"(?::\s(?P<message>.*)|:?)$"
 )
 _LOGGED = re.compile(
@@ -51,12 +55,25 @@ class _Reader:
 
     def read(self, line: LogLine) -> None:
         text = line.text
-        if text.endswith(HEAD):
+        if text.endswith(HEAD) or _BOX_HEAD.search(text):
             self._begin(text)
+        elif self.inside and (box := _BOX_FRAME.match(text)):
+            self.frames.append(
+                Frame(box["path"], int(box["line"]), box["function"], log_line=line.number)
+            )
+        elif self.inside and text[:1] in _BOX_EDGES:
+            return
         elif frame := _FRAME.match(text):
             if not self.inside:
                 self._begin(text)
-            self.frames.append(Frame(frame["path"], int(frame["line"]), frame["function"] or "?"))
+            self.frames.append(
+                Frame(
+                    frame["path"],
+                    int(frame["line"]),
+                    frame["function"] or "?",
+                    log_line=line.number,
+                )
+            )
         elif text.strip() in _LINKS:
             self._finish_exception()
             self.linked = True
@@ -146,7 +163,9 @@ class _Reader:
 
 
 def _is_exception_name(kind: str) -> bool:
-    return kind.rsplit(".", 1)[-1][:1].isupper() or kind.endswith(("error", "timeout", "gaierror"))
+    return kind.rsplit(".", 1)[-1].lstrip("_")[:1].isupper() or kind.endswith(
+        ("error", "timeout", "gaierror")
+    )
 
 
 def find_failures(lines: Iterable[LogLine]) -> list[Failure]:

@@ -144,8 +144,8 @@ SIGNATURES: tuple[type[Signature], ...] = (
     CollectiveTimeout,
     PeerLost,
     # asked to stop, silent, paused
-    Terminated,
     SpacePaused,
+    Terminated,
     Hang,
     # what was left behind
     NothingTrained,

@@ -79,7 +79,7 @@ class AllMasked(TextSignature):
 
     def _silent(self, evidence: Evidence) -> Diagnosis | None:
         metrics = evidence.metrics
-        zero = [m for m in metrics if m.loss == 0 and (m.gradient_norm or 0) == 0 and m.is_finite]
+        zero = [m for m in metrics if m.loss == 0 and not (m.gradient_norm or 0) > 0]
         if len(metrics) < 2 or len(zero) != len(metrics) or evidence.root.failure is not None:
             return None
         return self.answer(

@@ -2,7 +2,7 @@
 
 from surefit.diagnose.diagnosis import Diagnosis
 from surefit.diagnose.evidence import Evidence, LogLine
-from surefit.diagnose.signatures.signature import Signature
+from surefit.diagnose.signatures.signature import Signature, again
 
 _SAVE_TROUBLE = (
     r"[Ss]av(?:e|ing)\b.{0,60}(?:fail|error|skip|retr)|(?:fail|could not|cannot|unable)\w*.{0,30}\bsave"
@@ -38,7 +38,11 @@ class ArtifactMissing(Signature):
     def match(self, evidence: Evidence) -> Diagnosis | None:
         """Success is claimed, and neither weights nor a verified result are there."""
         claimed = evidence.exit.code == 0 and evidence.exit.signal is None
-        if not claimed or evidence.verified or evidence.files is None or evidence.weights:
+        if not claimed or evidence.verified:
+            return None
+        if evidence.missing is not None:
+            return self._unproven(evidence, evidence.missing)
+        if evidence.files is None or evidence.weights:
             return None
         trouble = evidence.find(_SAVE_TROUBLE) or evidence.find(_STEP_FAILED)
         inner = evidence.find(_WHERE) if trouble else None
@@ -50,11 +54,21 @@ class ArtifactMissing(Signature):
             evidence,
             what=f"the run was reported as a success{word}, but it left no trained weights",
             why=f"on the disk is {left}{', empty: ' + ', '.join(empty[:3]) if empty else ''}{said}",
-            next_step=self._next(evidence, inner),
+            next_step=self._next(inner),
             lines=[line for line in (trouble, inner) if line] or evidence.closing[-3:],
         )
 
-    def _next(self, evidence: Evidence, inner: LogLine | None) -> str:
+    def _unproven(self, evidence: Evidence, missing: str) -> Diagnosis:
+        return self.answer(
+            evidence,
+            what=f"the worker ended with code 0, but its success is not proven: {missing}",
+            why="success is the files of the result with their hashes, and an adapter that was loaded again "
+            "and compared; never an exit code",
+            next_step=f"do not use this result; {again(evidence)}",
+            lines=evidence.closing[-5:],
+        )
+
+    def _next(self, inner: LogLine | None) -> str:
         if inner is not None:
             return f"read the training's own output ({inner.text.strip()}), and end the batch script with its status (`set -e`)"
         return "save again, or continue from the last checkpoint; check where the output went"

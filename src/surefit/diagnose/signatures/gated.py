@@ -26,7 +26,7 @@ class Gated(HubSignature):
     patterns = (
         r"(?P<status>40[13])? ?Client Error[\s\S]{0,120}Cannot access gated repo",
         r"trying to access a gated repo|[Cc]annot access gated repo|GatedRepo(?:Error)?",
-        r"[Aa]ccess to (?:model|dataset) \S+ is restricted",
+        r"[Aa]ccess to (?:model|dataset) \S+ is restricted|is a gated (?:dataset|model|repo)",
         r"not in the authorized list|awaiting a review from the repo authors",
         r"(?:gated|licen[cs]e).{0,60}(?:accept|agree|ask for access|request access)",
         r"enable access to public gated repositories",

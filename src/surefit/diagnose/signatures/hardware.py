@@ -26,6 +26,7 @@ class FaultyHardware(TextSignature):
     failure_class = "HARDWARE"
     title = "The GPU or its link is faulty"
     retryable = True
+    plain_lines = True
     patterns = (
         r"uncorrectable (?:NVLink |ECC )?error|cudaErrorECCUncorrectable|double[- ]bit ECC",
         r"\bXid\b.{0,60}?:? ?(?P<xid>48|6[234]|74|79|9[245]|11[09]|12[0-9]|14[0-9])\b",

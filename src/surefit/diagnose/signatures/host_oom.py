@@ -15,7 +15,7 @@ _PROOFS = (
     r"[Dd]etected \d+ oom[-_ ]kill",
     r"\bOOMKilled\b",
     r"Exceeded (?:job|step) memory limit|exceeded memory limit",
-    r"OUT_OF_MEMORY",
+    r"\bState[=:] ?OUT_OF_MEMORY",
     r"worker was killed due to (?:the node running low on memory|memory pressure)|OutOfMemoryError: Task was killed",
 )
 _REFUSED = (
@@ -94,7 +94,7 @@ class HostOutOfMemory(Signature):
             )
         if (end.scheduler or "").upper() in _WORDS:
             return f"the scheduler says {end.scheduler}", list(evidence.closing[-3:])
-        for pattern in _PROOFS:
+        for pattern in _PROOFS if end.failed or not end.known else ():
             line = evidence.find(pattern, evidence.closing)
             if line is not None and (root.failure is None or is_victim(root.failure)):
                 return f"the system says: {line.text.strip()}", [line]

@@ -35,6 +35,11 @@ class ImportMissing(TextSignature):
         r"(?:PackageNotFoundError|ImportError): .{0,60}?(?P<name>[\w-]+)[`'\"]? (?:is )?not installed",
         r"(?:[Pp]lease install|pip install) [`'\"]?(?P<name>[a-z][\w-]+)",
     )
+    log_patterns = (
+        r"No module named ['\"]?(?P<name>[\w.]+)",
+        r"(?P<name>[\w./-]+): (?:command )?not found$",
+        r"exec: [\"']?(?P<name>[^\"':]+)[\"']?: (?:executable file )?not found",
+    )
     last_only = True
     what = "{name} is not installed in this environment"
     why = "{text}"

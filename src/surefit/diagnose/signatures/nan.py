@@ -70,6 +70,8 @@ class NotANumber(Signature):
 
 def _first_of_the_end(metrics: tuple[MetricLine, ...]) -> MetricLine | None:
     """The first line of the run of bad figures that lasts to the end; a single overflow is normal."""
+    if all(metric.loss == 0 for metric in metrics):
+        return None  # no token carries loss: a mean over nothing, not an overflow
     first, length = None, 0
     for metric in reversed(metrics):
         if metric.is_finite:

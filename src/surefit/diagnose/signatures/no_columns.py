@@ -44,7 +44,7 @@ class NoColumns(TextSignature):
         r"No columns in the dataset match.{0,400}ignored: \[(?P<column>[^\]]*)\]",
         r"No columns in the dataset match",
         r"[Cc]olumn(?:\(s\)|s)? (?:names? )?\[?['\"]?(?P<column>[\w, '\"]+?)['\"]?\]? (?:(?:is|are) )?(?:not in|do(?:es)?n't exist|not found|missing)",
-        r"(?:[Dd]ataset|[Rr]ows?|data).{0,60}(?:must|should|has to|needs? to) (?:contain|have|include).{0,30}(?:column|field|key)s?",
+        r"(?:[Dd]ataset|[Rr]ows?|data)(?! files must).{0,60}(?:must|should|has to|needs? to) (?:contain|have|include).{0,30}(?:column|field|key)s?",
         r"(?:missing|expected|required) (?:the )?(?:column|field|key)s?:? \[?['\"`]?(?P<column>\w+)",
         r"(?:[Cc]ould not|cannot|[Uu]nable to) (?:find|detect|infer) (?:a |the )?(?:text |data ?set )?(?:column|format|field)",
         r"dataset_text_field.{0,80}(?:not|missing)",
@@ -68,7 +68,7 @@ class NoColumns(TextSignature):
             return False
         reads_rows = any(re.search(_DATA_CALLS, call) for call in inner)
         usual = re.match(_USUAL, key["column"]) is not None
-        return reads_rows or (usual and (not inner or "-packages" not in inner[-1]))
+        return reads_rows or usual
 
     def words(self, found: Found) -> dict[str, str]:
         """The columns that are there, where the log names them."""

@@ -24,13 +24,14 @@ class PlatformRefused(TextSignature):
     code = "SF813"
     failure_class = "PLATFORM_REFUSED"
     title = "No credits or no capacity"
+    plain_lines = True
     patterns = (
         r"402 (?:Payment Required|Client Error)|\b402\b.{0,40}[Pp]ayment",
         r"(?:credit|balance)s?.{0,40}(?:insufficient|not enough|exhausted|depleted|required|exceeded)|[Ii]nsufficient (?:credit|fund|balance)s?",
         r"NO_CREDITS|NO_SUBSCRIPTION|RESOURCE_GROUP_LIMIT|requires? a (?:PRO|paid|Team|Enterprise) (?:subscription|account|plan)",
         r"not enough hardware capacity|[Ii]nsufficient(?:Instance)?Capacity|(?:no|out of) capacity|[Cc]apacity .{0,20}(?:not available|unavailable|exceeded)",
         r"[Ss]cheduling failure|FailedScheduling|ZONE_RESOURCE_POOL_EXHAUSTED|ResourcesUnavailableError|Unschedulable",
-        r"(?:GPU|instance|vCPU) (?:quota|limit) (?:exceeded|reached)|QuotaExceeded|MaxSpotInstanceCountExceeded|QOSMax\w+|AssocGrp\w+|AssocMax\w+",
+        r"(?:GPU|instance|vCPU) (?:quota|limit) (?:exceeded|reached)|\bQuotaExceeded|MaxSpotInstanceCountExceeded|QOSMax\w+|AssocGrp\w+|AssocMax\w+",
     )
     what = "the platform did not take the job: {kind}"
     why = "{text}{detail}"

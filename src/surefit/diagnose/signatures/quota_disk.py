@@ -27,7 +27,7 @@ class QuotaReached(TextSignature):
         r"[Dd]isk quota exceeded(?:.*?'(?P<path>[^']+)')?|os error 122|EDQUOT",
         r"[Ss]torage (?:limit|quota) (?:reached|exceeded)|[Pp]rivate (?:repository )?storage limit",
         r"[Qq]uota (?:has been |is )?exceeded.{0,60}(?:disk|storage|space|home|inode)",
-        r"(?:storage|disk|inode) quota",
+        r"(?:[Ss]torage|[Dd]isk|[Ii]node) quota .{0,40}(?:exceeded|reached|used up|exhausted)",
     )
     defaults = {"path": ""}
     what = "your storage quota is used up: {path} could not be written{step}"

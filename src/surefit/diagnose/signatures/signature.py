@@ -11,13 +11,19 @@ from dataclasses import dataclass, field
 from typing import ClassVar, get_args
 
 from surefit.diagnose.diagnosis import Diagnosis, EvidenceLine, Repair
-from surefit.diagnose.evidence import Evidence, Failure, LogLine
+from surefit.diagnose.evidence import Evidence, Failure, Frame, LogLine
 from surefit.diagnose.phases import find_phase, find_step
 from surefit.runs.event import PhaseName
 from surefit.units import shortened
 
 MOST_LINES = 24
 MOST_MESSAGE_LINES = 16
+LOOKS_LIKE_AN_ERROR = re.compile(
+    r"error|fatal|fail|cannot|can't|couldn't|could not|unable|denied|exceeded|not found|no space"
+    r"|refused|invalid|aborted|no such|not permitted|read-only|too many|terminate called|what\(\):",
+    re.IGNORECASE,
+)
+_FOREIGN = re.compile(r"(site|dist)-packages|/lib/python3|<frozen|/torch/|<string>|/bin/[\w-]+$")
 _TRAINER_PHASES = frozenset(get_args(PhaseName))
 
 
@@ -92,7 +98,8 @@ class TextSignature(Signature):
 
     patterns: ClassVar[tuple[str, ...]]
     last_only: ClassVar[bool] = False  # search the uncaught exception only, not what led to it
-    in_log: ClassVar[bool] = True  # may also stand in a log without an exception
+    log_patterns: ClassVar[tuple[str, ...] | None] = None  # without an exception; None: the same
+    plain_lines: ClassVar[bool] = False  # such a line need not look like an error
     what: ClassVar[str]
     why: ClassVar[str]
     next_step: ClassVar[str]
@@ -119,17 +126,19 @@ class TextSignature(Signature):
     def find(self, evidence: Evidence) -> Found | None:
         """Where the first pattern stands that matches and is accepted."""
         failure, end = evidence.root.failure, evidence.exit
-        speaks = end.failed or not end.known
-        for pattern in self.patterns:
-            if failure is not None:
-                found = find_in_failure(evidence, pattern, failure, self.last_only)
-            elif self.in_log and speaks and not evidence.verified:
-                found = find_in_lines(evidence, pattern, evidence.closing)
-            else:
-                found = None
-            if found is not None and self.accepts(found):
-                return found
-        return None
+        if failure is not None:
+            looks = (find_in_failure(evidence, p, failure, self.last_only) for p in self.patterns)
+        elif evidence.verified or not (end.failed or not end.known):
+            return None
+        else:
+            lines = [
+                line
+                for line in evidence.speaking
+                if self.plain_lines or LOOKS_LIKE_AN_ERROR.search(line.text)
+            ]
+            wanted = self.patterns if self.log_patterns is None else self.log_patterns
+            looks = (find_in_lines(evidence, pattern, lines) for pattern in wanted)
+        return next((found for found in looks if found and self.accepts(found)), None)
 
     def accepts(self, found: Found) -> bool:  # noqa: ARG002
         """Whether the rest of the evidence agrees. Most texts are unmistakable."""
@@ -188,15 +197,23 @@ def _groups(match: re.Match[str]) -> dict[str, str]:
     }
 
 
+def own_frame(failure: Failure) -> Frame | None:
+    """The innermost call in the user's own code."""
+    for raised in reversed(failure.chain):
+        for frame in reversed(raised.frames):
+            if not _FOREIGN.search(frame.path):
+                return frame
+    return None
+
+
 def own_code(failure: Failure) -> tuple[LogLine, ...]:
     """The innermost call in the user's own code, as a line of evidence."""
-    calls = [frame for raised in reversed(failure.chain) for frame in reversed(raised.frames)]
-    for frame in calls:
-        if not re.search(r"(site|dist)-packages|/lib/python3|<frozen|/torch/|<string>", frame.path):
-            text = f'File "{frame.path}", line {frame.line}, in {frame.function}'
-            file = failure.last.lines[0].file if failure.last.lines else "log"
-            return (LogLine(file, failure.last.lines[0].number if failure.last.lines else 0, text),)
-    return ()
+    frame = own_frame(failure)
+    if frame is None:
+        return ()
+    text = f'File "{frame.path}", line {frame.line}, in {frame.function}: {frame.source}'
+    file = failure.last.lines[0].file if failure.last.lines else "log"
+    return (LogLine(file, frame.log_line, text.rstrip(": ")),)
 
 
 def common_words(evidence: Evidence) -> dict[str, str]:

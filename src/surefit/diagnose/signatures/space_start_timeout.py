@@ -24,6 +24,7 @@ class SpaceStartTimeout(TextSignature):
     code = "SF814"
     failure_class = "SPACE_START_TIMEOUT"
     title = "The app did not answer in time"
+    plain_lines = True
     patterns = (
         r"(?:space|workload|app|container|replica).{0,20}(?:was|is) not healthy (?:after|within) (?P<limit>\d+ ?\w+)",
         r"launch timed out|(?:startup|[Rr]eadiness|[Ll]iveness) (?:probe|check) (?:failed|timed out)|startup timeout",

@@ -1,9 +1,17 @@
 """SF999 UNKNOWN."""
 
 from surefit.diagnose.diagnosis import Diagnosis
-from surefit.diagnose.evidence import Evidence
+from surefit.diagnose.evidence import Evidence, Failure
 from surefit.diagnose.phases import find_step
-from surefit.diagnose.signatures.signature import MOST_LINES, Signature, again, own_code
+from surefit.diagnose.signatures.signature import (
+    MOST_LINES,
+    Signature,
+    again,
+    first_line,
+    own_code,
+    own_frame,
+)
+from surefit.units import shortened
 
 _HINTS = {
     6: "the process aborted itself, as C++ code does on an error that nobody caught",
@@ -36,20 +44,36 @@ class Unknown(Signature):
 
     def match(self, evidence: Evidence) -> Diagnosis | None:
         """Always."""
-        failure, end = evidence.root.failure, evidence.exit
-        if failure is not None:
-            own = own_code(failure)
-            where = f" ({own[0].text.strip()})" if own else ""
-            what = f"not recognised: {failure.last.text.splitlines()[0]}{where}"
-            why = "no known failure has this text; it may come from the program's own code"
-            next_step = "look at the line named above" if own else "read the lines shown below"
-            lines = [*failure.last.lines[:6], *own]
+        failure, problem = evidence.root.failure, evidence.problem
+        lines = list(evidence.closing[-12:])
+        if problem is not None:
+            what, why, next_step = problem.what, problem.why, problem.next
+        elif failure is not None:
+            what, why, next_step = self._raised(failure)
         else:
-            signal = evidence.root.signal or end.signal
+            signal = evidence.root.signal or evidence.exit.signal
             what, why, next_step = self._silent(evidence, signal)
-            lines = list(evidence.closing[-12:])
+        if failure is not None:
+            lines = [*failure.last.lines[:6], *own_code(failure)]
         return self.answer(
             evidence, what=what, why=why, next_step=next_step, lines=lines[:MOST_LINES]
+        )
+
+    def _raised(self, failure: Failure) -> tuple[str, str, str]:
+        text = shortened(first_line(failure.last.text), 300)
+        frame = own_frame(failure)
+        if frame is None:
+            return (
+                f"not recognised: {text}",
+                "no known failure has this text",
+                "read the lines shown below, and search for the text in the library's issues",
+            )
+        place = f"{frame.path}, line {frame.line}, in {frame.function}"
+        code = f": `{frame.source}`" if frame.source else ""
+        return (
+            f"not recognised: {text} ({place})",
+            "no known failure has this text; it came up in the program's own code or in what that called",
+            f"look at {place}{code}",
         )
 
     def _silent(self, evidence: Evidence, signal: int | None) -> tuple[str, str, str]:

@@ -1,9 +1,12 @@
 """SF900: what surefit's own worker said."""
 
+import re
+
 from surefit.diagnose.diagnosis import Diagnosis
 from surefit.diagnose.evidence import Evidence
 from surefit.diagnose.signatures.signature import Signature
 from surefit.errors import WorkerExit
+from surefit.runs.event import Problem
 
 _CLASSES = {
     WorkerExit.DATA: "DATASET_PARSE",
@@ -58,6 +61,8 @@ class WorkerReport(Signature):
         if problem is None or evidence.verified:
             return None
         code = problem.exit_code if problem.exit_code is not None else evidence.exit.code
+        if code in (None, WorkerExit.BUG) and "class" not in problem.details:
+            return None  # it does not know the failure either; what it printed may tell
         diagnosis = self.answer(
             evidence,
             what=problem.what,
@@ -67,10 +72,12 @@ class WorkerReport(Signature):
             retryable=code in _RETRYABLE,
         )
         named = problem.details.get("class")
-        name = named if isinstance(named, str) else self._class(code, diagnosis.phase)
+        name = named if isinstance(named, str) else self._class(code, diagnosis.phase, problem)
         return diagnosis.model_copy(update={"failure_class": name})
 
-    def _class(self, code: int | None, phase: str) -> str:
+    def _class(self, code: int | None, phase: str, problem: Problem) -> str:
         if code == WorkerExit.GPU_MEMORY:
             return f"GPU_OOM_{_GPU_CLASSES.get(phase, 'STEP')}"
+        if code == WorkerExit.NUMERIC and not re.search(r"\bnan\b|\binf|finite", problem.what):
+            return "NOTHING_TRAINED"
         return next((name for exit_, name in _CLASSES.items() if exit_ == code), "UNKNOWN")

@@ -237,7 +237,7 @@ def train_with_surefit(
 
 
 def train_with_trl(
-    facts: dict[str, Any], folder: Path, _flat: bool, threads: int
+    facts: dict[str, Any], folder: Path, _flat: bool, _threads: int
 ) -> dict[str, Any]:
     """What a person writes after reading TRL's quick start, with the plan's settings."""
     import datasets

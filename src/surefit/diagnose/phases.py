@@ -19,6 +19,7 @@ _CALLS: tuple[tuple[str, str], ...] = (
     (r":_inner_training_loop|:inner_training_loop|trainer\.py:train$", "first_step"),
     (r":_prepare_dataset|datasets/|:load_dataset|arrow_dataset|:_prepare_split", "prepare_data"),
     (r"data_collator|/dataloader\.py|:collate|:batch$", "train"),
+    (r":forward$", "train"),
     (r"tokenization_|:load_tokenizer|tokenizer_fast|auto/tokenization_auto", "load_tokenizer"),
     (r"tuners/|peft_model|mapping_func", "load_model"),
     (
@@ -32,7 +33,6 @@ _CALLS: tuple[tuple[str, str], ...] = (
     ),
     (r"transformers/trainer\.py:__init__", "first_step"),
     (r"trainer\.py:__init__|/trainer/", "prepare_data"),
-    (r":forward$", "train"),
 )
 _PRINTED: tuple[tuple[str, str], ...] = (
     (r"INFO merge:|^\s*merging\b|^Merging (?:adapter|layers|LoRA)", "merge"),

@@ -11,6 +11,7 @@ from surefit.errors import OutsideError, Refused
 _HARMLESS_PRIVATE = frozenset(
     {
         "_name_or_path",
+        "_model_name_or_path",
         "_commit_hash",
         "_attn_implementation_autoset",
         "_flash_attn_2_enabled",
@@ -78,12 +79,11 @@ def _refuse_private_fields(path: Path, fields: Mapping[str, Any]) -> None:
         hub_kernel = name in _KERNEL_FIELDS and isinstance(value, str) and "/" in value
         if private or hub_kernel:
             raise Refused(
-                f"{path} holds the field {field!r}, which no published model needs",
-                "such a field can make the training libraries load code from elsewhere "
-                "(CVE-2026-4372), so surefit refuses it whatever its value",
+                f"{path} holds the private field {field!r}, which surefit does not know",
+                "fields of this kind can make the training libraries load code from elsewhere "
+                "(CVE-2026-4372), so unknown ones are refused whatever their value",
                 f"delete {field!r} from {path} if you know where it came from; otherwise get "
-                "the model "
-                "from its own publisher",
+                "the model from its own publisher",
                 where="model",
             )
 
@@ -96,8 +96,7 @@ def _refuse_quantised(path: Path, fields: Mapping[str, Any]) -> None:
     raise Refused(
         f"the model is already quantised ({kind or 'quantization_config is set'})",
         f"{path} says so; weights rounded for inference cannot be trained, and this version of "
-        "surefit "
-        "does not train adapters on them",
+        "surefit does not train adapters on them",
         "use the unquantised model that this one was made from",
         where="model",
     )

@@ -9,16 +9,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from surefit.cli.lines import JsonLines, Lines
-from surefit.runs import AnyEvent, RunFolder, RunState
-from surefit.runs.tail import EventTail, LogTail
+from surefit.runs import AnyEvent, RunFolder
+from surefit.runs.tail import LogTail
+
+if TYPE_CHECKING:
+    from surefit.supervise import RunView
 
 _TERMINAL_CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 _POLL_SECONDS = 0.1
 _DRAW_SECONDS = 0.25
-_EVIDENCE_SECONDS = 1.0
 
 
 class LogLines:
@@ -94,54 +96,49 @@ def is_screen() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def follow(
+def attend(
     run: RunFolder,
     face: Face,
-    state_of: Callable[[], RunState],
+    pressed: list[int],
     on_interrupt: Callable[[int], str | None],
     log: LogLines | None = None,
-) -> RunState:
-    """Show a run until it has ended.
+) -> "RunView":
+    """Show a run until it has ended, and return how it stands then.
 
     Args:
         run: the run.
         face: where it is shown.
-        state_of: the state from evidence; finds a run whose supervisor was lost.
+        pressed: grows at every Ctrl-C, see `interrupts`.
         on_interrupt: called with 1, 2, ... at each Ctrl-C; returns what to tell the person, or None
             to leave.
         log: what the run's program prints, to be shown too.
     """
-    tail, asked, drawn, heard = EventTail(run.events), 0.0, 0.0, 0
-    state = RunState.CREATED
-    with _interrupts() as pressed, face:
-        while True:
-            now = time.monotonic()
-            if now - asked >= _EVIDENCE_SECONDS:
-                state, asked = state_of(), now
-            _show_new(face, tail, log)
-            if state.is_final:
-                return state
+    from surefit.supervise import follow
+
+    drawn, heard = 0.0, 0
+    with face:
+        for moment in follow(run, poll_seconds=_POLL_SECONDS):
+            for line in log.poll() if log else ():
+                face.log(line)
+            for _, event in moment.events:
+                face.see(event)
+            if moment.view.state.is_final:
+                return moment.view
             if heard < len(pressed):
                 heard += 1
                 words = on_interrupt(heard)
                 if words is None:
-                    return state
+                    return moment.view
                 face.say(words)
+            now = time.monotonic()
             if now - drawn >= _DRAW_SECONDS:
                 face.draw()
                 drawn = now
-            time.sleep(_POLL_SECONDS)
-
-
-def _show_new(face: Face, tail: EventTail, log: LogLines | None) -> None:
-    for line in log.poll() if log else ():
-        face.log(line)
-    for _, event in tail.poll():
-        face.see(event)
+    raise AssertionError("following ends with an ended run")
 
 
 @contextmanager
-def _interrupts() -> Iterator[list[int]]:
+def interrupts() -> Iterator[list[int]]:
     """A list that grows by one at every Ctrl-C, instead of an exception in the middle of drawing."""
     pressed: list[int] = []
 

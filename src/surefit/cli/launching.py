@@ -1,15 +1,18 @@
 """Start a run from a recipe and stay with it: shared by `train` and `rehearse`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from surefit.cli.ending import ending_text, exit_code_of, view_record
-from surefit.cli.following import Face, face_for, follow
+from surefit.cli.following import attend, face_for, interrupts
 from surefit.cli.output import print_json_line, say
 from surefit.errors import ExitCode
 from surefit.runs import RunFolder, RunState
-from surefit.supervise import Preflight
+
+if TYPE_CHECKING:
+    from surefit.supervise import Preflight
 
 
 def launch(
@@ -25,48 +28,37 @@ def launch(
     ready = _ready(recipe, changes, only_rehearse=only_rehearse)
     from surefit.supervise import start
 
-    run = start(ready, name)
-    if detach:
-        return _leave(run, as_json=as_json)
-    if not as_json:
-        say(f"run {run.id}: {ready.plan.verdict.replace('_', ' ')}, {ready.plan.verdict_reason}")
-    return attend(run, as_json=as_json, planned_bytes=ready.plan.peak_bytes)
-
-
-def attend(run: RunFolder, *, as_json: bool, planned_bytes: int | None) -> int:
-    """Follow a run to its end, say how it ended, and return the exit code."""
-    from surefit.supervise import observe
-
-    interrupted = False
-
-    def on_interrupt(count: int) -> str:
-        nonlocal interrupted
-        interrupted = True
-        return _stop(run, count)
-
-    # The run has a supervisor of its own: a terminal that closes takes only this display with it.
-    face: Face = face_for(run, as_json=as_json, planned_bytes=planned_bytes)
-    follow(run, face, lambda: RunState(observe(run).state), on_interrupt)
-    view = observe(run)
+    # From here Ctrl-C is a wish about the run: it may come between the run's birth and our knowing.
+    with interrupts() as pressed:
+        run = start(ready, name)
+        if detach and not pressed:
+            return _leave(run, as_json=as_json)
+        if not as_json:
+            say(
+                f"run {run.id}: {ready.plan.verdict.replace('_', ' ')}, {ready.plan.verdict_reason}"
+            )
+        face = face_for(run, as_json=as_json, planned_bytes=ready.plan.peak_bytes)
+        view = attend(run, face, pressed, lambda count: _stop(run, count))
     if as_json:
         print_json_line(view_record(view))
     else:
         click.echo(ending_text(view))
-    stopped_here = interrupted and view.state is RunState.STOPPED
+    stopped_here = pressed and view.state is RunState.STOPPED
     return ExitCode.INTERRUPTED if stopped_here else exit_code_of(view)
 
 
 def _stop(run: RunFolder, count: int) -> str:
     from surefit.supervise import request_stop
 
-    if count == 1:
-        request_stop(run)
-        return "stopping: the run keeps its last checkpoint; Ctrl-C again stops at once"
-    request_stop(run, at_once=True)
-    return "stopping at once"
+    request_stop(run, at_once=count > 1)
+    return (
+        "stopping at once"
+        if count > 1
+        else "stopping with a checkpoint; Ctrl-C again stops at once"
+    )
 
 
-def _ready(recipe: Path, changes: tuple[str, ...], *, only_rehearse: bool) -> Preflight:
+def _ready(recipe: Path, changes: tuple[str, ...], *, only_rehearse: bool) -> "Preflight":
     from surefit.cli.counting import counting
     from surefit.recipe import load_recipe
     from surefit.supervise import preflight

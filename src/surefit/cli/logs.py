@@ -51,15 +51,14 @@ def _print(run: "RunFolder", last: int | None, *, as_json: bool) -> None:
 
 def _follow(run: "RunFolder", last: int | None, *, as_json: bool) -> ExitCode:
     from surefit.cli.ending import ending_text, view_record
-    from surefit.cli.following import LogLines, face_for, follow
-    from surefit.supervise import observe
+    from surefit.cli.following import LogLines, attend, face_for, interrupts
 
     face = face_for(
         run, as_json=as_json, planned_bytes=None, hint="Ctrl-C ends the watching, not the run"
     )
-    state = follow(run, face, lambda: observe(run).state, lambda _count: None, LogLines(run, last))
-    view = observe(run)
-    if not state.is_final:
+    with interrupts() as pressed:
+        view = attend(run, face, pressed, lambda _count: None, LogLines(run, last))
+    if not view.state.is_final:
         say(f"the run {run.id} goes on; stop it with `surefit stop {run.id}`")
         return ExitCode.INTERRUPTED
     if as_json:

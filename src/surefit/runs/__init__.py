@@ -9,7 +9,7 @@ from surefit.runs.folder import (
     list_run_folders,
 )
 from surefit.runs.result import ExitStatus, FileHash, Heartbeat, Result, Verification
-from surefit.runs.state import MOVES, IllegalMove, RunState, check_move
+from surefit.runs.state import MOVES, IllegalMoveError, RunState, check_move
 
 __all__ = [
     "MOVES",
@@ -19,7 +19,7 @@ __all__ = [
     "ExitStatus",
     "FileHash",
     "Heartbeat",
-    "IllegalMove",
+    "IllegalMoveError",
     "Metric",
     "Note",
     "Phase",

@@ -71,7 +71,9 @@ class Metric(_Line):
     tokens: int | None = Field(None, description="Real tokens so far, padding not counted.")
     trained_tokens: int | None = Field(None, description="Tokens with loss so far.")
     tokens_per_second: float | None = None
-    memory_bytes: int | None = Field(None, description="Memory of the worker now: device, else resident.")
+    memory_bytes: int | None = Field(
+        None, description="Memory of the worker now: device, else resident."
+    )
 
     @field_validator("loss", "learning_rate", "gradient_norm", "tokens_per_second")
     @classmethod

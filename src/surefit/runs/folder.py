@@ -1,22 +1,23 @@
 """The run folder: the only contract between planning, the worker, the supervisor and every face.
 
-    recipe.yaml recipe.json   as given; resolved
-    plan.json dataset.json    what was decided; what the data holds
-    data/                     prepared tokens and masks
-    events.jsonl              what happens, appended
-    log/                      everything the worker printed, redacted
-    heartbeats/rank<N>.json   the last sign of life of each rank
-    checkpoints/step-<N>/     whole when manifest.json is there
-    effective.json            what the worker's live objects really are
-    supervisor.json           who watches: process id and start time
-    stop.json                 somebody asked the run to stop
-    exit.json                 how the worker ended
-    result.json model/        the evidence of success and the files it speaks of
-    diagnosis.json            why it ended otherwise
+recipe.yaml recipe.json   as given; resolved
+plan.json dataset.json    what was decided; what the data holds
+data/                     prepared tokens and masks
+events.jsonl              what happens, appended
+log/                      everything the worker printed, redacted
+heartbeats/rank<N>.json   the last sign of life of each rank
+checkpoints/step-<N>/     whole when manifest.json is there
+effective.json            what the worker's live objects really are
+supervisor.json           who watches: process id and start time
+stop.json                 somebody asked the run to stop
+exit.json                 how the worker ended
+result.json model/        the evidence of success and the files it speaks of
+diagnosis.json            why it ended otherwise
 """
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +26,14 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from surefit.errors import OutsideError, UsageError
-from surefit.home import disk_error, runs_folder, write_atomically
+from surefit.home import disk_error, make_folder, runs_folder, write_atomically
 from surefit.runs.event import EVENT, Checkpoint, Metric, Note, Phase, Problem, Status
+from surefit.runs.naming import NAME_PATTERN
 from surefit.runs.state import RunState
 
 AnyEvent = Status | Phase | Metric | Checkpoint | Problem | Note
 Model = TypeVar("Model", bound=BaseModel)
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_STAGING = re.compile(r"\.staging-(\d+)-.*")
 
 
 @dataclass(frozen=True)
@@ -193,34 +195,74 @@ class RunFolder:
 
 
 def create_run_folder(name: str) -> RunFolder:
-    """Make the folder of a new run; the name is taken from then on.
+    """Make the folder of a new run under its name at once. To fill it first, stage and publish it.
 
     Raises:
         UsageError: the name is taken or is not a name.
         OutsideError: the disk is full or may not be written.
     """
-    if not _NAME.fullmatch(name):
+    return publish_run_folder(stage_run_folder(name), name)
+
+
+def stage_run_folder(name: str) -> RunFolder:
+    """Make a folder that no list of runs shows, to be filled and then published under `name`.
+
+    Raises:
+        UsageError: the name is taken or is not a name.
+        OutsideError: the disk is full or may not be written.
+    """
+    if not NAME_PATTERN.fullmatch(name):
         raise UsageError(
             f"{name!r} is not a name for a run",
             "a run's name becomes a folder: letters, digits, dot, dash and underscore, at most 64, "
             "beginning with a letter or a digit",
             "choose another name, for example `--name my-first-run`",
         )
+    if os.path.lexists(runs_folder() / name):
+        raise _name_taken(name)
+    root = make_folder(runs_folder())
+    _sweep_staging(root)
+    staged = root / f".staging-{os.getpid()}-{name}"
+    try:
+        for part in ("log", "heartbeats"):
+            (staged / part).mkdir(parents=True)
+    except OSError as error:
+        shutil.rmtree(staged, ignore_errors=True)
+        raise disk_error(f"cannot create the run folder {root / name}", error, root) from error
+    return RunFolder(staged)
+
+
+def publish_run_folder(staged: RunFolder, name: str) -> RunFolder:
+    """Give a staged folder its name, in one move: the run exists from then on, whole.
+
+    Raises:
+        UsageError: another run has taken the name meanwhile; the staged folder is still there.
+        OutsideError: the disk refused the move.
+    """
     path = runs_folder() / name
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.mkdir()
-    except FileExistsError as error:
-        raise UsageError(
-            f"a run named {name!r} exists already",
-            f"its folder is {path}",
-            f"choose another name with `--name`, or look at the run with `surefit show {name}`",
-        ) from error
+        staged.path.rename(path)  # fails on a folder with content, and a run always has content
     except OSError as error:
+        if os.path.lexists(path):
+            raise _name_taken(name) from error
         raise disk_error(f"cannot create the run folder {path}", error, path) from error
-    (path / "log").mkdir()
-    (path / "heartbeats").mkdir()
     return RunFolder(path)
+
+
+def _name_taken(name: str) -> UsageError:
+    return UsageError(
+        f"a run named {name!r} exists already",
+        f"its folder is {runs_folder() / name}",
+        f"choose another name with `--name`, or look at the run with `surefit show {name}`",
+    )
+
+
+def _sweep_staging(root: Path) -> None:
+    """Remove what starts that were killed half-way have left; their process is gone."""
+    for entry in root.glob(".staging-*"):
+        owner = _STAGING.fullmatch(entry.name)
+        if owner and not Path(f"/proc/{owner.group(1)}").exists():
+            shutil.rmtree(entry, ignore_errors=True)
 
 
 def find_run_folder(name: str) -> RunFolder:
@@ -233,7 +275,7 @@ def find_run_folder(name: str) -> RunFolder:
     if os.sep in name and (as_path / "recipe.json").is_file():
         return RunFolder(as_path.absolute())
     root = runs_folder()
-    if _NAME.fullmatch(name) and (root / name).is_dir():
+    if NAME_PATTERN.fullmatch(name) and (root / name).is_dir():
         return RunFolder(root / name)
     matches = [path for path in list_run_folders() if path.id.startswith(name)] if name else []
     if len(matches) == 1:
@@ -247,7 +289,8 @@ def find_run_folder(name: str) -> RunFolder:
     newest = [run.id for run in list_run_folders()[:3]]
     raise UsageError(
         f"there is no run {name!r}",
-        f"{root} holds " + (f"no such folder; its newest are {', '.join(newest)}" if newest else "no runs yet"),
+        f"{root} holds "
+        + (f"no such folder; its newest are {', '.join(newest)}" if newest else "no runs yet"),
         "list them with `surefit runs`",
     )
 
@@ -260,7 +303,11 @@ def list_run_folders() -> list[RunFolder]:
     """
     root = runs_folder()
     try:
-        found = [(entry.stat().st_ctime, entry.name) for entry in os.scandir(root) if entry.is_dir()]
+        found = [
+            (entry.stat().st_ctime, entry.name)
+            for entry in os.scandir(root)
+            if NAME_PATTERN.fullmatch(entry.name) and entry.is_dir()
+        ]
     except FileNotFoundError:
         return []
     except OSError as error:

@@ -19,7 +19,8 @@ class Heartbeat(_Record):
     step: int
     time: float
     moved: float | None = Field(
-        None, description="When the work itself last got anywhere; a thread of its own writes `time`."
+        None,
+        description="When the work itself last got anywhere; a thread of its own writes `time`.",
     )
     memory_bytes: int | None = None
 
@@ -29,7 +30,9 @@ class ExitStatus(_Record):
 
     code: int | None = None
     signal: int | None = None
-    oom_kill: int | None = Field(None, description="How far the memory cgroup's counter rose; null: not known.")
+    oom_kill: int | None = Field(
+        None, description="How far the memory cgroup's counter rose; null: not known."
+    )
     scheduler: str | None = None
     time: float | None = None
 
@@ -49,7 +52,9 @@ class Verification(_Record):
     rows: int
     max_difference: float = Field(description="Largest absolute difference of a logit.")
     tolerance: float
-    change_from_base: float = Field(description="Largest absolute difference of a logit to the base model's.")
+    change_from_base: float = Field(
+        description="Largest absolute difference of a logit to the base model's."
+    )
 
 
 class Result(_Record):
@@ -76,7 +81,9 @@ class Effective(_Record):
 
     declared: dict[str, Any]
     effective: dict[str, Any]
-    differences: tuple[str, ...] = Field(description="Fields that differ; any of them fails the run.")
+    differences: tuple[str, ...] = Field(
+        description="Fields that differ; any of them fails the run."
+    )
 
 
 class RehearsalCheck(_Record):
@@ -85,7 +92,9 @@ class RehearsalCheck(_Record):
     name: str
     passed: bool
     measured: float | None = Field(description="The figure that decides.")
-    limit: float | None = Field(description="What it may be at most; null: it only has to be there.")
+    limit: float | None = Field(
+        description="What it may be at most; null: it only has to be there."
+    )
     text: str = Field(description="The check in words, with its figures.")
     seconds: float
 

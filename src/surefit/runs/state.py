@@ -41,12 +41,19 @@ MOVES: dict[RunState, frozenset[RunState]] = {
     RunState.STOPPED: frozenset(),
     # Contact may come back: the supervisor finds the worker alive, or its result.
     RunState.LOST: frozenset(
-        {RunState.REHEARSING, RunState.TRAINING, RunState.VERIFYING, RunState.DONE, RunState.FAILED, RunState.STOPPED}
+        {
+            RunState.REHEARSING,
+            RunState.TRAINING,
+            RunState.VERIFYING,
+            RunState.DONE,
+            RunState.FAILED,
+            RunState.STOPPED,
+        }
     ),
 }
 
 
-class IllegalMove(SurefitError):
+class IllegalMoveError(SurefitError):
     """A state was to follow another that it cannot follow: a bug of ours, or a damaged events file."""
 
 
@@ -54,11 +61,11 @@ def check_move(before: RunState, after: RunState) -> None:
     """Refuse a move that is not in the table.
 
     Raises:
-        IllegalMove: `after` cannot follow `before`.
+        IllegalMoveError: `after` cannot follow `before`.
     """
     if after not in MOVES[before]:
         legal = ", ".join(sorted(MOVES[before])) or "nothing"
-        raise IllegalMove(
+        raise IllegalMoveError(
             f"a run cannot go from {before} to {after}",
             f"after {before} can come: {legal}",
             "report this with the run's events.jsonl; the run's files are untouched",

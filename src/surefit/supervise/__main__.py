@@ -1,0 +1,31 @@
+"""`python -m surefit.supervise RUN_FOLDER`: watch one run to its end. Started by `start`, not by hand."""
+
+import signal
+import sys
+from pathlib import Path
+
+from surefit.errors import SurefitError
+from surefit.runs import RunFolder
+from surefit.supervise.life import supervise
+from surefit.supervise.listing import register
+
+
+def main(arguments: list[str]) -> int:
+    """Watch the run of the first argument; further ones replace the worker's command (tests)."""
+    # The start blocked Ctrl-C while it published the run; a mask is inherited.
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    run = RunFolder(Path(arguments[0]).absolute())
+    try:
+        supervise(run, tuple(arguments[1:]) or None)
+    except SurefitError as error:
+        sys.stderr.write(error.as_text() + "\n")
+        return int(error.exit_code)
+    finally:
+        register(run)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,104 @@
+"""The end of a run: how the worker ended, whether it succeeded, and if not, why."""
+
+import contextlib
+
+from surefit.diagnose.diagnosis import Diagnosis
+from surefit.errors import OutsideError
+from surefit.plan.plan import Plan
+from surefit.runs import ExitStatus, Problem, RunFolder, RunState
+from surefit.supervise.course import Course
+from surefit.supervise.evidence import why_not_proven, why_rehearsal_not_proven
+from surefit.supervise.records import StopRequest
+
+_SIGNAL_NAMES = {
+    2: "SIGINT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV",
+    13: "SIGPIPE", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ",
+}  # fmt: skip
+
+
+def conclude(run: RunFolder, plan: Plan, course: Course, status: ExitStatus, *, seen: bool) -> None:
+    """Write how it ended: `exit.json`, then `done`, or `stopped`, or `failed` or `lost` with its diagnosis.
+
+    Args:
+        run: the run.
+        plan: its plan.
+        course: its state.
+        status: how the worker ended.
+        seen: whether a supervisor was there when it ended. If not, a run without its result is lost.
+    """
+    run.write(run.exit, status)
+    only_rehearses = plan.training.only_rehearse
+    missing = why_rehearsal_not_proven(run) if only_rehearses else why_not_proven(run)
+    if missing is None:
+        if only_rehearses:
+            course.move(RunState.REHEARSING)
+        course.move(RunState.DONE)
+        return
+    stop = run.read(run.stop_request, StopRequest)
+    if stop is not None:
+        course.move(RunState.STOPPED, stop_words(stop, run))
+        return
+    diagnosis = diagnosis_of(run, missing)
+    if diagnosis is not None:
+        run.write(run.diagnosis, diagnosis)
+    if not seen:
+        return  # the caller says that it is lost, and why it thinks so
+    course.move(RunState.FAILED, _cause(run, status, missing, diagnosis))
+
+
+def diagnosis_of(run: RunFolder, missing: str) -> Diagnosis | None:
+    """The diagnosis of a run's end; None where none can be made, which must not hide the end itself."""
+    from surefit.diagnose import diagnose, gather_evidence
+
+    with contextlib.suppress(OutsideError):
+        return diagnose(gather_evidence(run.path, missing))
+    return None
+
+
+def exit_words(status: ExitStatus) -> str:
+    """How a worker ended, in words."""
+    if status.signal is not None:
+        name = _SIGNAL_NAMES.get(status.signal, f"signal {status.signal}")
+        if status.signal == 9 and status.oom_kill:
+            return "the kernel killed the worker because the machine ran out of memory"
+        return f"the worker was killed by {name}"
+    if status.code is not None:
+        return f"the worker ended with exit code {status.code}"
+    return "the worker ended while nobody watched"
+
+
+def stop_words(stop: StopRequest, run: RunFolder) -> str:
+    """Why a run was stopped, and what is kept."""
+    newest = _newest_checkpoint(run)
+    kept = (
+        f"the checkpoint of step {newest} is kept"
+        if newest is not None
+        else "no checkpoint was written yet"
+    )
+    head = stop.reason if stop.how == "limit" else f"stopped by {stop.who}: {stop.reason}"
+    return f"{head}; {kept}"
+
+
+def _newest_checkpoint(run: RunFolder) -> int | None:
+    steps = [
+        int(path.parent.name.removeprefix("step-"))
+        for path in run.checkpoints.glob("step-*/manifest.json")
+        if path.parent.name.removeprefix("step-").isdigit()
+    ]
+    return max(steps, default=None)
+
+
+def _cause(run: RunFolder, status: ExitStatus, missing: str, diagnosis: Diagnosis | None) -> str:
+    """The cause in one line: the diagnosis, else the worker's own words, else how it ended."""
+    if diagnosis is not None and diagnosis.failure_class not in ("UNKNOWN", "NONE"):
+        return diagnosis.what
+    problem = last_problem(run)
+    if problem is not None:
+        return problem.what
+    return f"{exit_words(status)}, and {missing}"
+
+
+def last_problem(run: RunFolder) -> Problem | None:
+    """The last problem the worker has told of."""
+    found = [event for _, event in run.read_events() if isinstance(event, Problem)]
+    return found[-1] if found else None

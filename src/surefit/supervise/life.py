@@ -1,0 +1,174 @@
+"""The whole life of a supervisor: take the watch, keep it to the worker's end, say how it ended."""
+
+import fcntl
+import os
+import signal
+import time
+from collections.abc import Callable
+from types import FrameType
+
+from surefit.errors import OutsideError, SurefitError
+from surefit.launch import Job, LocalLauncher, launcher_named
+from surefit.launch.process import ProcessIdentity, boot_id, environment_of, identify
+from surefit.plan.plan import Plan
+from surefit.runs import ExitStatus, Problem, RunFolder, RunState
+from surefit.supervise.course import Course
+from surefit.supervise.device_lock import DeviceLock
+from surefit.supervise.ending import conclude, exit_words, stop_words
+from surefit.supervise.lost import lost_words
+from surefit.supervise.records import StopRequest, SupervisorRecord
+from surefit.supervise.redaction import Redactor, secret_values
+from surefit.supervise.watch import Watch
+
+
+class AlreadyWatchedError(SurefitError):
+    """Another supervisor watches this run."""
+
+
+def supervise(run: RunFolder, command: tuple[str, ...] | None = None) -> None:
+    """Watch a run from where it stands to its end. Returns when the run has ended.
+
+    Args:
+        run: the run folder, whole.
+        command: started instead of the worker, in tests.
+
+    Raises:
+        AlreadyWatchedError: another supervisor lives.
+        OutsideError: the run folder cannot be used.
+    """
+    only_one = _take_watch(run)
+    try:
+        plan = run.read(run.plan, Plan)
+        if plan is None:
+            raise OutsideError(
+                f"the run {run.id} cannot be watched",
+                f"{run.plan} is missing or damaged",
+                "start the run again from its recipe: `surefit train " + str(run.recipe_text) + "`",
+            )
+        state, _ = run.state()
+        if state.is_final and state is not RunState.LOST:
+            return
+        _live(run, plan, Course(run, state), command)
+    finally:
+        os.close(only_one)
+
+
+def _live(run: RunFolder, plan: Plan, course: Course, command: tuple[str, ...] | None) -> None:
+    before = run.read(run.supervisor, SupervisorRecord)
+    record = _new_record(before)
+    run.write(run.supervisor, record)
+    job = before.job if before else None
+    launcher = launcher_named(job.launcher if job else LocalLauncher.name)
+    redactor = Redactor(_secrets(job))
+    watch = Watch(run, plan, launcher, course, redactor, command=command)
+    _on_sigterm(lambda: setattr(watch, "signalled", True))
+    if job is not None:
+        _take_over(run, plan, course, watch, record, job)
+        return
+    course.move(RunState.QUEUED)
+    lock = DeviceLock()
+    try:
+        if not watch.wait_for_device(lock):
+            stop = watch.stop_request() or StopRequest(who="the system")
+            course.move(RunState.STOPPED, stop_words(stop, run))
+            return
+        try:
+            job = watch.launch(lock)
+        except OutsideError as error:
+            _not_started(run, course, error)
+            return
+        record = _with_job(record, job)
+        run.write(run.supervisor, record)
+        watch.until_end(job, record.launched)
+        _finish(run, plan, course, watch, job, seen=True)
+    finally:
+        lock.release()
+
+
+def _take_over(
+    run: RunFolder, plan: Plan, course: Course, watch: Watch, record: SupervisorRecord, job: Job
+) -> None:
+    """Go on with what an earlier supervisor began; its worker may live or have ended unseen."""
+    alive = launcher_named(job.launcher).status(job).alive
+    if alive:
+        course.note(
+            "supervisor",
+            "the supervisor was lost; a new one watches the same worker",
+            worker=job.pid,
+        )
+        watch.take_over(job)
+        watch.until_end(job, record.launched)
+    _finish(run, plan, course, watch, job, seen=alive)
+
+
+def _finish(
+    run: RunFolder, plan: Plan, course: Course, watch: Watch, job: Job, *, seen: bool
+) -> None:
+    launcher = launcher_named(job.launcher)
+    why_lost = None if seen else lost_words(run)
+    status = launcher.collect(run, job)
+    watch.last_words()
+    if isinstance(launcher, LocalLauncher):
+        launcher.forget_pipe(run)
+    conclude(run, plan, course, status, seen=seen)
+    if not course.state.is_final:
+        course.move(RunState.LOST, why_lost or exit_words(status))
+
+
+def _not_started(run: RunFolder, course: Course, error: OutsideError) -> None:
+    run.append(
+        Problem(
+            what=error.what, why=error.why, next=error.next_step, exit_code=int(error.worker_exit)
+        )
+    )
+    run.write(run.exit, ExitStatus(time=time.time()))
+    course.move(RunState.FAILED, error.what)
+
+
+def _take_watch(run: RunFolder) -> int:
+    """Be the only supervisor of a run, for as long as the returned descriptor is open."""
+    handle = os.open(
+        run.path / "log" / "supervisor.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+    )
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(handle)
+        raise AlreadyWatchedError(
+            f"the run {run.id} is watched already",
+            "another supervisor lives",
+            f"look at it with `surefit show {run.id}`",
+        ) from error
+    return handle
+
+
+def _new_record(before: SupervisorRecord | None) -> SupervisorRecord:
+    me = identify(os.getpid()) or ProcessIdentity(os.getpid(), -1, boot_id())
+    mine = {"pid": me.pid, "start_time": me.start_time, "boot": me.boot}
+    if before is None:
+        return SupervisorRecord(**mine)
+    return before.model_copy(update={**mine, "takeovers": before.takeovers + 1})
+
+
+def _with_job(record: SupervisorRecord, job: Job) -> SupervisorRecord:
+    return record.model_copy(
+        update={
+            "job": job,
+            "worker_pid": job.pid,
+            "worker_start_time": job.start_time,
+            "launched": time.time(),
+        }
+    )
+
+
+def _secrets(job: Job | None) -> set[str]:
+    """Every secret value known here, or known to a worker that is taken over."""
+    theirs = environment_of(job.pid) if job else {}
+    return secret_values(os.environ) | secret_values(theirs)
+
+
+def _on_sigterm(action: Callable[[], None]) -> None:
+    def heard(_number: int, _frame: FrameType | None) -> None:
+        action()
+
+    signal.signal(signal.SIGTERM, heard)

@@ -1,0 +1,131 @@
+"""Preflight: everything that can be known before a run exists. Nothing is started."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from surefit.data import DatasetReport, Finding, check_data
+from surefit.errors import Refused
+from surefit.hardware import Hardware, detect_machine
+from surefit.home import home_folder, make_folder
+from surefit.models import ModelFacts, read_model_facts, resolve_model_folder
+from surefit.plan import Plan, make_plan, planned_max_length
+from surefit.recipe import LoadedRecipe
+from surefit.tokens import load_chat_tokenizer
+from surefit.units import bytes_text, plural
+
+_NAMED_FINDINGS = 3
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """A recipe with everything that was found out about it."""
+
+    loaded: LoadedRecipe
+    facts: ModelFacts
+    hardware: Hardware
+    report: DatasetReport
+    plan: Plan
+
+
+def preflight(
+    loaded: LoadedRecipe,
+    *,
+    only_rehearse: bool = False,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Preflight:
+    """Read the model, the machine and the data, and plan. Writes only the cache of prepared data.
+
+    A plan that does not fit is returned, so that it can be shown; `start` refuses it.
+
+    Args:
+        loaded: the recipe.
+        only_rehearse: plan the rehearsal alone.
+        progress: told the rows read and the rows expected, now and then.
+
+    Raises:
+        Refused: the data cannot be trained.
+        RecipeError: a field contradicts another, the model or the data.
+        OutsideError: a file may not be read, or the disk is full.
+    """
+    recipe, base = loaded.recipe, loaded.base_folder
+    facts = read_model_facts(recipe.model, base)
+    hardware = detect_machine(make_folder(home_folder()))
+    report = check_data(
+        recipe.data,
+        base,
+        load_chat_tokenizer(resolve_model_folder(recipe.model, base)),
+        max_length=planned_max_length(recipe, facts),
+        batch=recipe.goal.batch,
+        seed=recipe.goal.seed,
+        progress=progress,
+        prepare=True,
+    )
+    refuse_data(report, loaded)
+    plan = make_plan(recipe, facts, hardware, report)
+    if only_rehearse:
+        training = plan.training.model_copy(update={"rehearse": True, "only_rehearse": True})
+        plan = plan.model_copy(update={"training": training})
+    return Preflight(loaded, facts, hardware, report, plan)
+
+
+def refuse_data(report: DatasetReport, loaded: LoadedRecipe) -> None:
+    """Refuse data that cannot be trained, with its worst findings and what to do about each.
+
+    Raises:
+        Refused: the report's verdict is `refuse`.
+    """
+    if report.verdict != "refuse":
+        return
+    worst = [one for one in report.findings if one.severity == "refuse"]
+    named = worst[:_NAMED_FINDINGS]
+    more = len(worst) - len(named)
+    why = "; ".join(f"{one.message} ({one.code})" for one in named)
+    raise Refused(
+        f"the data cannot be trained: {plural(len(worst), 'check')} of {loaded.recipe.data.train} failed",
+        (why or "no row can be used") + (f"; and {plural(more, 'more check')}" if more > 0 else ""),
+        _next_steps(named)
+        or f"run `surefit check {loaded.recipe.data.train}` to see every finding",
+        where="data.train",
+        details={"findings": [one.model_dump(mode="json") for one in report.findings]},
+    )
+
+
+def _next_steps(findings: list[Finding]) -> str:
+    return "; ".join(dict.fromkeys(one.next for one in findings))
+
+
+def refuse_plan(plan: Plan) -> None:
+    """Refuse a plan that cannot work here.
+
+    Raises:
+        Refused: it does not fit, or the disk has no room for what the run writes.
+    """
+    if plan.verdict == "does_not_fit":
+        largest = max(plan.account, key=lambda item: item.bytes, default=None)
+        device = plan.devices[0] if plan.devices else plan.hardware.name
+        ways = [
+            f"set `{way.change}` ({bytes_text(way.peak_bytes)}{_same(way.same_result)})"
+            for way in plan.way_out
+        ]
+        raise Refused(
+            f"the plan does not fit: {bytes_text(plan.peak_bytes)} needed, "
+            f"{bytes_text(plan.budget_bytes)} free on {device}",
+            f"{largest.item} takes {bytes_text(largest.bytes)}: {largest.why}"
+            if largest
+            else plan.verdict_reason,
+            ", or ".join(ways[:3]) or "choose a smaller model, or a machine with more memory",
+            details={"plan": plan.model_dump(mode="json")},
+        )
+    needed = sum(item.bytes for item in plan.disk)
+    if needed > plan.disk_free_bytes:
+        largest = max(plan.disk, key=lambda item: item.bytes)
+        raise Refused(
+            f"the disk is too small for this run: {bytes_text(needed)} needed, "
+            f"{bytes_text(plan.disk_free_bytes)} free in {plan.hardware.disk_folder}",
+            f"{largest.item} takes {bytes_text(largest.bytes)}: {largest.why}",
+            "free some space, set `how.keep_checkpoints: 1`, or set SUREFIT_HOME to a folder on another disk",
+        )
+
+
+def _same(same_result: bool) -> str:
+    return ", same result" if same_result else ""

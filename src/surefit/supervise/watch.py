@@ -1,0 +1,187 @@
+"""The watch over one run: wait for the device, start the worker, keep its log, notice its end."""
+
+import os
+import select
+import time
+
+from surefit.errors import OutsideError
+from surefit.launch import Job, Launcher, LogSource, Order
+from surefit.plan.plan import Plan
+from surefit.runs import Phase, RunFolder, RunState
+from surefit.runs.tail import EventTail
+from surefit.supervise.bounded_log import BoundedLog
+from surefit.supervise.course import Course
+from surefit.supervise.device_lock import DeviceLock
+from surefit.supervise.records import StopRequest
+from surefit.supervise.redaction import Redactor
+from surefit.units import seconds_text
+
+TICK_SECONDS = 0.1
+STOP_GRACE_SECONDS = 7.0
+LIMIT_GRACE_SECONDS = 60.0  # a checkpoint is worth more than a minute
+_WARN_SHARE = 0.8
+_DRAIN_ROUNDS = 64  # at most 64 MiB wait in a pipe of 1 MiB; a bound is a bound
+
+
+class Watch:
+    """Watches one worker from its start, or from a takeover, to its end."""
+
+    def __init__(
+        self,
+        run: RunFolder,
+        plan: Plan,
+        launcher: Launcher,
+        course: Course,
+        redactor: Redactor,
+        *,
+        command: tuple[str, ...] | None = None,
+    ) -> None:
+        self._run, self._plan, self._launcher, self._course = run, plan, launcher, course
+        self._redactor = redactor
+        self._command = command
+        self._log = BoundedLog(run.log)
+        self._events = EventTail(run.events)
+        self._source: LogSource | None = None
+        self._asked_at: float | None = None
+        self._warned = False
+        self._lost_bytes = 0
+        self.signalled = False  # set by the process's SIGTERM handler
+
+    def wait_for_device(self, lock: DeviceLock) -> bool:
+        """Wait until the machine's devices are free; False: the run was stopped while it waited."""
+        told: str | None = None
+        while not lock.take(self._run.id):
+            if self.stop_request() is not None:
+                return False
+            holder = lock.holder()
+            if holder != told:
+                told = holder
+                self._course.note(
+                    "queue",
+                    f"waiting for the run {holder}, which uses this machine now",
+                    holder=holder,
+                )
+            time.sleep(TICK_SECONDS)
+        return self.stop_request() is None
+
+    def launch(self, lock: DeviceLock) -> Job:
+        """Start the worker.
+
+        Raises:
+            OutsideError: it could not be started.
+        """
+        self._source = self._launcher.logs(self._run, None)
+        order = Order(self._run, self._plan.training, self._command, (lock.descriptor,))
+        job = self._launcher.submit(order)
+        self._course.move(
+            RunState.REHEARSING if self._plan.training.rehearse else RunState.TRAINING
+        )
+        return job
+
+    def take_over(self, job: Job) -> None:
+        """Go on with a worker that another supervisor has started."""
+        self._source = self._launcher.logs(self._run, job)
+
+    def until_end(self, job: Job, launched: float | None) -> None:
+        """Return when the worker has ended. `launched` is when it was started, by the clock."""
+        handle = _pidfd(job.pid)
+        try:
+            while self._launcher.status(job).alive:
+                self._sleep(handle)
+                self._keep_log()
+                self._follow_events()
+                self._mind_limit(launched)
+                self._mind_stop(job)
+        finally:
+            if handle is not None:
+                os.close(handle)
+
+    def last_words(self) -> None:
+        """Keep what still waits in the pipe, after everything that could write to it has ended."""
+        if self._source is not None:
+            for _ in range(_DRAIN_ROUNDS):
+                if not self._keep_log():
+                    break
+            self._source.close()
+        self._write_log(self._redactor.finish())
+        self._log.close()
+        self._follow_events()
+
+    def stop_request(self) -> StopRequest | None:
+        """The wish that the run stops, also when it came as a signal to the supervisor."""
+        if self.signalled and not self._run.stop_request.exists():
+            ask = StopRequest(
+                who="the system", how="signal", reason="the supervisor was told to end"
+            )
+            self._run.write(self._run.stop_request, ask)
+        return self._run.read(self._run.stop_request, StopRequest)
+
+    def _sleep(self, pidfd: int | None) -> None:
+        poll = select.poll()
+        for descriptor in self._source.descriptors() if self._source else ():
+            poll.register(descriptor, select.POLLIN)
+        if pidfd is not None:
+            poll.register(pidfd, select.POLLIN)
+        poll.poll(TICK_SECONDS * 1000)
+
+    def _keep_log(self) -> bool:
+        """Copy what the worker has printed; whether there was anything."""
+        content = self._source.read() if self._source else b""
+        if content:
+            self._write_log(self._redactor.feed(content))
+        return bool(content)
+
+    def _write_log(self, text: bytes) -> None:
+        """Write to the log; a full disk costs lines of the log, never the watch."""
+        if self._lost_bytes:
+            text = f"\n[surefit: {self._lost_bytes} bytes could not be written]\n".encode() + text
+        try:
+            self._log.write(text)
+        except OutsideError:
+            self._lost_bytes += len(text)
+        else:
+            self._lost_bytes = 0
+
+    def _follow_events(self) -> None:
+        for _, event in self._events.poll():
+            if isinstance(event, Phase):
+                self._course.see(event)
+
+    def _mind_limit(self, launched: float | None) -> None:
+        limit = self._plan.limit_seconds
+        if limit is None or launched is None or self._asked_at is not None:
+            return
+        elapsed = time.time() - launched
+        if elapsed >= limit:
+            reason = f"the limit of {seconds_text(limit)} (`limits.hours`) is reached"
+            self._run.write(
+                self._run.stop_request, StopRequest(who="limits.hours", how="limit", reason=reason)
+            )
+        elif elapsed >= limit * _WARN_SHARE and not self._warned:
+            self._warned = True
+            left = seconds_text(limit - elapsed)
+            self._course.note(
+                "limit", f"the run stops in {left}: `limits.hours` is {seconds_text(limit)}"
+            )
+
+    def _mind_stop(self, job: Job) -> None:
+        """Ask the worker to end, once; end it when its grace is over."""
+        stop = self.stop_request() if self._run.stop_request.exists() or self.signalled else None
+        if stop is None:
+            return
+        now = time.monotonic()
+        if self._asked_at is None:
+            self._asked_at = now
+            self._launcher.cancel(self._run, job, firm=False)
+            return
+        grace = LIMIT_GRACE_SECONDS if stop.how == "limit" else STOP_GRACE_SECONDS
+        if stop.at_once or now - self._asked_at > grace:
+            self._launcher.cancel(self._run, job, firm=True)
+
+
+def _pidfd(pid: int) -> int | None:
+    """A descriptor that becomes readable when the process ends; None: it has, or the system has none."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None

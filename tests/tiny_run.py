@@ -1,6 +1,7 @@
 """A run folder with a tiny random model, made for the worker alone."""
 
 import json
+import math
 import os
 import random
 import subprocess
@@ -189,7 +190,7 @@ def plan_for(model: Path, rows: int, **changes: Any) -> Plan:
         **changes,
     }
     per_epoch = -(-rows // settings["batch"])
-    settings.setdefault("steps", -(-int(settings["epochs"] * per_epoch * 1000) // 1000))
+    settings.setdefault("steps", math.ceil(round(per_epoch * settings["epochs"], 6)))
     return Plan(
         verdict="fits",
         verdict_reason="tiny",

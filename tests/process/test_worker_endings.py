@@ -132,6 +132,21 @@ def test_a_killed_run_goes_on_from_its_newest_whole_checkpoint(
     assert (run.model / WEIGHTS).read_bytes() == (unstopped.model / WEIGHTS).read_bytes()
 
 
+def test_a_run_stopped_after_its_last_step_only_proves_its_result(
+    tmp_path: Path, model: Path
+) -> None:
+    whole = go_on(write_run(tmp_path / "whole", model, epochs=1.5))
+    again = write_run(tmp_path / "again", model, epochs=1.5)
+    shutil.copytree(whole.checkpoints, again.checkpoints)
+    go_on(again)
+    assert not metrics(again)
+    assert (again.model / WEIGHTS).read_bytes() == (whole.model / WEIGHTS).read_bytes()
+    one, other = (each.read(each.result, Result) for each in (whole, again))
+    assert one
+    assert other
+    assert (one.final_loss, one.tokens) == (other.final_loss, other.tokens)
+
+
 def test_a_stop_before_the_first_step_ends_at_once_and_a_second_one_kills(
     tmp_path: Path, model: Path
 ) -> None:

@@ -102,6 +102,8 @@ def test_a_full_result_loads_in_plain_transformers(tmp_path: Path, model: Path) 
     assert plain_eval_loss(run, trained) == pytest.approx(metrics(run, "eval")[-1].loss, abs=1e-5)
     assert result_of(run).kind == "model"
     assert transformers.AutoTokenizer.from_pretrained(run.model).chat_template
+    configs = [json.loads((folder / "config.json").read_text()) for folder in (model, run.model)]
+    assert configs[0] == configs[1]
 
 
 def test_the_result_names_every_file_with_its_hash(lora: RunFolder) -> None:
@@ -169,6 +171,14 @@ def test_the_cut_into_micro_batches_does_not_change_the_loss(tmp_path: Path, mod
     assert len(curves[0]) == 6
     for other in curves[1:]:
         assert other == pytest.approx(curves[0], abs=2e-5)
+
+
+@pytest.mark.parametrize(("epochs", "steps"), [(0.5, 5), (1.1, 11), (2.01, 21)])
+def test_a_part_of_an_epoch_has_the_planned_steps(
+    tmp_path: Path, model: Path, epochs: float, steps: int
+) -> None:
+    run = learn(tmp_path, model, rows=80, epochs=epochs)
+    assert len(losses(run)) == steps
 
 
 def test_flat_and_padded_rows_learn_the_same(tmp_path: Path, model: Path) -> None:

@@ -45,7 +45,7 @@ def write_checkpoint(trainer: Any, journal: Journal, training: TrainingPlan, tal
     folder, draft = root / f"step-{step}", root / f".step-{step}.partial"
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
-    trainer.model.save_pretrained(draft)
+    save_weights(trainer.model, draft)
     torch.save(trainer.optimizer.state_dict(), draft / "optimizer.pt")
     torch.save(trainer.lr_scheduler.state_dict(), draft / "scheduler.pt")
     torch.save(rng_states(), draft / "rng_state.pth")
@@ -107,8 +107,7 @@ def verify_weights(model: Any, folder: Path) -> None:
     """
     saved = dict(read_weights(folder))
     for name, weight in trainable(model).items():
-        # peft leaves the adapter's name out of its file.
-        kept = saved.get(name.replace(".default.", "."))
+        kept = saved.get(_name_in_file(name))
         if kept is None or not torch.equal(kept.to(weight.device), weight.detach()):
             raise OutsideError(
                 f"the checkpoint in {folder} is not what was written",
@@ -117,6 +116,25 @@ def verify_weights(model: Any, folder: Path) -> None:
                 "check the disk and its file system; the checkpoint before this one is whole",
                 worker_exit=WorkerExit.DISK,
             )
+
+
+@torch.no_grad()
+def load_weights(model: Any, folder: Path) -> None:
+    """Put a checkpoint's weights into the model, bit for bit."""
+    saved = dict(read_weights(folder))
+    for name, weight in trainable(model).items():
+        weight.copy_(saved[_name_in_file(name)])
+
+
+def save_weights(model: Any, folder: Path) -> None:
+    """Write adapter or model as plain peft or transformers do, without peft's empty model card."""
+    model.save_pretrained(folder)
+    (folder / "README.md").unlink(missing_ok=True)
+
+
+def _name_in_file(name: str) -> str:
+    """peft leaves the adapter's name out of its file."""
+    return name.replace(".default.", ".")
 
 
 def read_weights(folder: Path) -> Iterator[tuple[str, torch.Tensor]]:

@@ -4,6 +4,7 @@ Libraries change, ignore and replace settings without a word. Everything here is
 objects that will train, after they were built; a difference fails the run before its first step.
 """
 
+import math
 import os
 from collections import Counter
 from typing import Any
@@ -87,7 +88,7 @@ def effective(trainer: Any, plan: Plan) -> dict[str, Any]:
         "batch": trainer.get_total_train_batch_size(trainer.args),
         "layout": _layout(some_batch),
         "rows": len(trainer.train_dataset),
-        "steps": trainer.state.max_steps,
+        "steps": _steps(trainer, plan.training.epochs),
         "seed": trainer.order.seed,
         "allocator": {name: os.environ.get(name) for name in plan.training.allocator},
     }
@@ -122,6 +123,13 @@ def refuse_differences(record: Effective) -> None:
         "plan again with `surefit plan`; if it stays, report it with the run's effective.json",
         details={"differences": list(record.differences)},
     )
+
+
+def _steps(trainer: Any, epochs: float) -> int:
+    """Optimizer steps, from the live batches: ceil(micro-batches / accumulation) for each epoch."""
+    batches = len(trainer.get_train_dataloader())
+    each: int = -(-batches // trainer.args.gradient_accumulation_steps)
+    return math.ceil(round(each * epochs, 6))
 
 
 def _dtypes(weights: Any) -> list[str]:

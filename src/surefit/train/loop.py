@@ -15,7 +15,7 @@ from surefit.home import write_atomically
 from surefit.plan.plan import Plan
 from surefit.runs.event import Metric
 from surefit.train.batches import Batch
-from surefit.train.checkpoint import write_checkpoint
+from surefit.train.checkpoint import load_weights, write_checkpoint
 from surefit.train.effective import compare, effective, refuse_differences
 from surefit.train.failures import ConfigurationDiffers, NumericFailure
 from surefit.train.journal import Journal
@@ -54,10 +54,16 @@ class Loop(TrainerCallback):  # type: ignore[misc]
 
     def train(self, resume_from: Path | None) -> None:
         """Make every step of the plan; the first is a phase of its own: much is set up late."""
+        steps = self.plan.training.steps
+        if resume_from and resume_from.name == f"step-{steps}":
+            # All was learned; asked to go on, the Trainer would make one step more.
+            load_weights(self.trainer.model, resume_from)
+            self.trainer.state.global_step = steps
+            return
         self._phase.enter_context(self.journal.phase("first_step"))
         self.trainer.train(resume_from_checkpoint=str(resume_from) if resume_from else None)
         self._phase.close()
-        made, steps = self.trainer.state.global_step, self.plan.training.steps
+        made = self.trainer.state.global_step
         if made != steps:
             raise ConfigurationDiffers(
                 f"the training ended after {made:,} steps of {steps:,}",

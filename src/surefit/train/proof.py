@@ -14,7 +14,7 @@ from surefit.plan.plan import Plan
 from surefit.recipe.schema import LoraMethod
 from surefit.runs.result import FileHash, Verification
 from surefit.train.batches import collate_flat
-from surefit.train.checkpoint import describe_file, flush
+from surefit.train.checkpoint import describe_file, flush, save_weights
 from surefit.train.failures import ConfigurationDiffers, NumericFailure
 from surefit.train.loss import model_inputs
 from surefit.train.model import load_base, load_trained
@@ -40,7 +40,7 @@ def save_model(model: Any, base_folder: Path, folder: Path) -> None:
     draft = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
-    model.save_pretrained(draft)
+    save_weights(model, draft)
     for name in TOKENIZER_FILES:
         if (base_folder / name).is_file():
             shutil.copyfile(base_folder / name, draft / name)

@@ -40,6 +40,7 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
         self.step_numbers: list[int] = []
         self.gradient_norm = math.nan
         self._losses: list[Tensor] = []
+        uses_cache = model.config.use_cache
         super().__init__(
             model=model,
             args=training_arguments(training, folder),
@@ -51,6 +52,9 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
         self.model_accepts_loss_kwargs = True
         self.loss_is_scaled_for_ga = True
         self.remove_callback(PrinterCallback)
+        # The Trainer switches the cache off in the config, which is saved with the model; our forward
+        # passes say so themselves.
+        model.config.use_cache = uses_cache
 
     def get_train_dataloader(self) -> Any:
         """Micro-batches in the plan's order; the last of an epoch may be smaller."""
@@ -116,7 +120,8 @@ def training_arguments(training: TrainingPlan, folder: Path) -> Any:
         output_dir=str(folder),
         per_device_train_batch_size=training.micro_batch,
         gradient_accumulation_steps=training.accumulation,
-        num_train_epochs=training.epochs,
+        # The Trainer would round 1.1 epochs of 10 steps up to 12; `effective` counts them again.
+        max_steps=training.steps,
         learning_rate=training.learning_rate,
         lr_scheduler_type=schedule,
         warmup_steps=training.warmup_steps,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from plan_cases import facts
+
 from surefit.data import check_data
 from surefit.hardware.machine import Device, Hardware
 from surefit.models.starter_samples import starter_folder

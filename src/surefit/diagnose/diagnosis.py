@@ -29,7 +29,8 @@ class Repair(BaseModel):
 class Diagnosis(BaseModel):
     """The cause of a run's end, in the same words for terminal, JSON and page.
 
-    Serialise with `by_alias=True`: the keys are class, next, ... as every reader of `--json` expects.
+    Serialise with `by_alias=True`: the keys are class, next, ... as every reader of `--json`
+    expects.
     """
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)

@@ -21,7 +21,8 @@ from surefit.runs.event import Problem
 
 CLOSING_LINES = 60  # how many of the last lines can speak of the end
 _WARNING = re.compile(
-    r"\b(?:WARN(?:ING)?|[Ww]arning|\w+Warning|INFO|DEBUG|NOTICE|[Rr]etry(?:ing)?|[Nn]otice:|[Hh]int:)\b"
+    r"\b(?:WARN(?:ING)?|[Ww]arning|\w+Warning|INFO|DEBUG|NOTICE|[Rr]etry(?:ing)?|[Nn]otice:|"
+    r"[Hh]int:)\b"
     r"|^\[notice\]|ignored\b|falling back|previous (?:run|attempt)|^wandb:"
 )
 WEIGHTS = re.compile(

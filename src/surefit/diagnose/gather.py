@@ -22,8 +22,9 @@ from surefit.diagnose.evidence import (
     Raised,
     normal_exit,
 )
+from surefit.diagnose.large_log import read_pieces
 from surefit.diagnose.launchers import find_rank_exits
-from surefit.diagnose.logs import HEAD_BYTES, TAIL_BYTES, clean_lines, read_log
+from surefit.diagnose.logs import clean_lines, read_log
 from surefit.diagnose.metrics import find_metrics, last_work
 from surefit.diagnose.tracebacks import find_failures, mark_handled, parse_traceback
 from surefit.errors import UsageError
@@ -63,18 +64,8 @@ def gather_evidence(folder: Path, missing: str | None = None) -> Evidence:
 
 
 def gather_from_stream(stream: BinaryIO) -> Evidence:
-    """The evidence in a log that arrives through a pipe; keeps its beginning and its end."""
-    head, rest = stream.read(HEAD_BYTES), bytearray()
-    skipped = 0
-    while block := stream.read(256 * 1024):
-        rest += block
-        if len(rest) > 2 * TAIL_BYTES:
-            skipped += rest.count(b"\n", 0, len(rest) - TAIL_BYTES)
-            del rest[: len(rest) - TAIL_BYTES]
-    if not skipped:
-        return build(clean_lines([(1, head + bytes(rest))], "-"))
-    first = 1 + head.count(b"\n") + skipped
-    return build(clean_lines([(1, head), (first, bytes(rest))], "-"))
+    """The evidence in a log that arrives through a pipe."""
+    return build(clean_lines(read_pieces(stream), "-"))
 
 
 def build(
@@ -238,28 +229,25 @@ def _plan_of_run(run: RunFolder) -> Plan:
     )
 
 
-def _plan_from_log(lines: Iterable[LogLine]) -> Plan:
+_NAMED_LINES = 2000  # a program says at its beginning what it works on
+_MODEL = (
+    r"(?:tokenizer|model) from (\S+)|[\"']model(?:_name_or_path)?[\"']: [\"']([^\"']+)|"
+    r"--model\S* (\S+)"
+    r"|\bbase:? (\S+)|model (\S+/\S+), |fetching (\S+/\S+)"
+)
+_DATA = r"[\"']data(?:set)?[\"']: [\"']([^\"']+)|--data\S* (\S+)"
+_OUTPUT = r"[\"']output(?:_dir)?[\"']: [\"']([^\"']+)|--output\S* (\S+)|saving to (\S+)"
+
+
+def _plan_from_log(lines: list[LogLine]) -> Plan:
     """The model, data and output that a log names, the first of each."""
-    model = data = output = None
-    for line in lines:
-        text = line.text
-        if model is None:
-            model = _named(
-                r"(?:tokenizer|model) from (\S+)|[\"']model(?:_name_or_path)?[\"']: [\"']([^\"']+)|--model\S* (\S+)|\bbase:? (\S+)|model (\S+/\S+), ",
-                text,
-            )
-        if data is None:
-            data = _named(r"[\"']data(?:set)?[\"']: [\"']([^\"']+)|--data\S* (\S+)", text)
-        if output is None:
-            output = _named(
-                r"[\"']output(?:_dir)?[\"']: [\"']([^\"']+)|--output\S* (\S+)|saving to (\S+)", text
-            )
-    return Plan(model=model, data=data, output=output)
-
-
-def _named(pattern: str, text: str) -> str | None:
-    match = re.search(pattern, text)
-    return next((g for g in match.groups() if g), None) if match else None
+    named: dict[str, str] = {}
+    for line in lines[:_NAMED_LINES]:
+        for what, pattern in (("model", _MODEL), ("data", _DATA), ("output", _OUTPUT)):
+            match = None if what in named else re.search(pattern, line.text)
+            if match:
+                named[what] = next(group for group in match.groups() if group).rstrip(",.;")
+    return Plan(model=named.get("model"), data=named.get("data"), output=named.get("output"))
 
 
 def _exit(record: Any) -> Exit:

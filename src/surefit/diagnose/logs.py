@@ -1,30 +1,15 @@
-"""Read what a run printed: bounded memory, whatever the size, cleaned of bars and colours."""
+"""Clean what a run printed: colours, progress bars and prefixes off, every line with its rank."""
 
-import mmap
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from surefit.diagnose.evidence import LogLine
+from surefit.diagnose.large_log import Piece, read_pieces
 from surefit.home import disk_error
 
-HEAD_BYTES, TAIL_BYTES = 512 * 1024, 1024 * 1024
-WINDOW_BYTES, WINDOWS = 8 * 1024, 24
 LONGEST_LINE = 4_000
-
-# What is worth a look in the middle of a large log; plain texts, because they are found fast.
-LANDMARKS = (
-    b"Traceback (most recent call last)",
-    b"Fatal Python error",
-    b"out of memory",
-    b"Watchdog caught",
-    b"Assertion `",
-    b"No space left",
-    b"NCCL WARN",
-    b": nan",
-    b"'nan'",
-)
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x00")
 _PREFIX = re.compile(
@@ -39,13 +24,14 @@ _COLLECTORS = (
 )
 _SPOKEN_RANK = re.compile(r"\[[Rr]ank ?(\d+)\]|\bRank (\d+)\]")
 _BAR = re.compile(
-    r"(?P<name>[^|\r]{0,80}?)\s*(?P<share>\d{1,3})%\|[^|]*\|\s*(?P<done>[\d.]+[kMGTB]?)/(?P<total>[\d.]+[kMGTB]?)"
+    r"(?P<name>[^|\r]{0,80}?)\s*(?P<share>\d{1,3})%\|[^|]*\|\s*(?P<done>[\d.]+[kMGTB]?)/(?P<tota"
+    r"l>[\d.]+[kMGTB]?)"
     r"\s*(?:\[[^\]]*\])?"
 )
 
 
 def read_log(path: Path, name: str | None = None, rank: int | None = None) -> list[LogLine]:
-    """The lines of a log; of a large one its beginning, its end and the places that speak of errors.
+    """The clean lines of a log; of a large one its beginning, its end and what speaks of errors.
 
     Args:
         path: the file.
@@ -57,20 +43,13 @@ def read_log(path: Path, name: str | None = None, rank: int | None = None) -> li
     """
     try:
         with path.open("rb") as handle:
-            size = path.stat().st_size if path.is_file() else 0
-            if size <= HEAD_BYTES + TAIL_BYTES:
-                pieces = [(1, handle.read())]
-            else:
-                with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as view:
-                    pieces = list(_pieces(view, size))
+            pieces = read_pieces(handle)
     except OSError as error:
         raise disk_error(f"cannot read {path}", error, path) from error
     return clean_lines(pieces, name or path.name, rank)
 
 
-def clean_lines(
-    pieces: list[tuple[int, bytes]], name: str, rank: int | None = None
-) -> list[LogLine]:
+def clean_lines(pieces: list[Piece], name: str, rank: int | None = None) -> list[LogLine]:
     """Turn pieces of a log, each with the number of its first line, into clean lines."""
     lines: list[LogLine] = []
     bar = ""
@@ -90,7 +69,7 @@ def clean_lines(
     return lines
 
 
-def _collector_prefix(pieces: list[tuple[int, bytes]]) -> re.Pattern[str] | None:
+def _collector_prefix(pieces: list[Piece]) -> re.Pattern[str] | None:
     """What a log collector wrote before every line, where one did: a time, a container's name."""
     sample = b"\n".join(piece[:20_000] for _, piece in pieces).decode("utf-8", "replace")
     lines = [line for line in sample.splitlines()[:200] if line.strip()]
@@ -126,67 +105,3 @@ def _without_prefix(text: str, rank: int | None) -> tuple[str, int | None]:
         rank = int(named) if named else rank
     spoken = _SPOKEN_RANK.search(text[:160]) if "ank" in text[:160] else None
     return text, int(spoken[1] or spoken[2]) if spoken else rank
-
-
-def _pieces(view: mmap.mmap, size: int) -> Iterator[tuple[int, bytes]]:
-    """Head, windows around landmarks, tail; each with its first line's number."""
-    tail_start = size - TAIL_BYTES
-    number, counted = 1, 0
-    for start, end in _merged(_spans(view, tail_start), tail_start, size):
-        start = view.rfind(b"\n", 0, start) + 1 if start else 0
-        if start < counted:
-            start = counted
-        number += _newlines(view, counted, start)
-        yield number, view[start:end]
-        number += _newlines(view, start, end)
-        counted = end
-
-
-def _spans(view: mmap.mmap, tail_start: int) -> list[tuple[int, int]]:
-    spans = [(0, HEAD_BYTES)]
-    for landmark in LANDMARKS:
-        first = _hits(view, landmark, HEAD_BYTES, tail_start, WINDOWS // 2)
-        spans += [(max(0, hit - WINDOW_BYTES // 4), hit + WINDOW_BYTES) for hit in first]
-        spans += [
-            (max(0, hit - WINDOW_BYTES // 4), hit + WINDOW_BYTES)
-            for hit in _last_hits(view, landmark, HEAD_BYTES, tail_start, WINDOWS // 2)
-        ]
-    return spans
-
-
-def _hits(view: mmap.mmap, text: bytes, start: int, end: int, most: int) -> Iterator[int]:
-    for _ in range(most):
-        hit = view.find(text, start, end)
-        if hit < 0:
-            return
-        yield hit
-        start = hit + WINDOW_BYTES
-
-
-def _last_hits(view: mmap.mmap, text: bytes, start: int, end: int, most: int) -> Iterator[int]:
-    for _ in range(most):
-        hit = view.rfind(text, start, end)
-        if hit < 0:
-            return
-        yield hit
-        end = max(start, hit - WINDOW_BYTES)
-
-
-def _merged(spans: list[tuple[int, int]], tail_start: int, size: int) -> Iterator[tuple[int, int]]:
-    spans = sorted([*((s, min(e, tail_start)) for s, e in spans), (tail_start, size)])
-    start, end = spans[0]
-    for next_start, next_end in spans[1:]:
-        if next_start <= end:
-            end = max(end, next_end)
-        else:
-            yield start, end
-            start, end = next_start, next_end
-    yield start, end
-
-
-def _newlines(view: mmap.mmap, start: int, end: int) -> int:
-    """Count line ends in blocks, so that memory stays small."""
-    total = 0
-    for block in range(start, end, 4 * 1024 * 1024):
-        total += view[block : min(block + 4 * 1024 * 1024, end)].count(b"\n")
-    return total

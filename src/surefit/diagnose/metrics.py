@@ -15,7 +15,8 @@ _STEP_WORD = re.compile(r"\bstep\b|\bepoch\b|\biter\b|^\s*\{|\d+/\d+", re.I)
 _SUMMARY = re.compile(r"train_runtime|eval_loss|eval_runtime")
 _COUNTER = re.compile(r"(?P<done>\d+)/(?P<total>\d+) \[")
 _WORK = re.compile(
-    r"\b(starting training|loading model|[Ll]oading (?:checkpoint shards|weights)|attempt \d+|\*{5} Running training)"
+    r"\b(starting training|loading model|[Ll]oading (?:checkpoint shards|weights)|attempt \d+|"
+    r"\*{5} Running training)"
 )
 
 

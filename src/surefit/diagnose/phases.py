@@ -11,7 +11,8 @@ _CALLS: tuple[tuple[str, str], ...] = (
     (r":push_to_hub|:upload_folder|:create_commit", "push"),
     (r":evaluation_loop|:prediction_step|:evaluate$|:predict$|:_evaluate", "eval"),
     (
-        r":_?save_(?:checkpoint|model|pretrained|optimizer\w*|state)|:_save|:save_file|:serialize|:save$",
+        r":_?save_(?:checkpoint|model|pretrained|optimizer\w*|state)|:_save|:save_file|"
+        r":serialize|:save$",
         "save",
     ),
     (r":_?load_from_checkpoint|:_load_optimizer|:_?load_(?:rng|callback|adapter)\w*", "first_step"),
@@ -23,7 +24,8 @@ _CALLS: tuple[tuple[str, str], ...] = (
     (r"tokenization_|:load_tokenizer|tokenizer_fast|auto/tokenization_auto", "load_tokenizer"),
     (r"tuners/|peft_model|mapping_func", "load_model"),
     (
-        r":_load_pretrained_model|modeling_utils\.py:from_pretrained|auto_factory|quantizer|core_model_loading",
+        r":_load_pretrained_model|modeling_utils\.py:from_pretrained|auto_factory|quantizer|"
+        r"core_model_loading",
         "load_model",
     ),
     (
@@ -44,11 +46,13 @@ _PRINTED: tuple[tuple[str, str], ...] = (
     ),
     (r"starting training|\*{5} Running training|^\s+\d+%\|[^|]*\| *\d+/\d+", "train"),
     (
-        r"(?:Tokenizing|Adding EOS|Truncating|Packing|Map|Filter|Generating \w+ split|Applying chat)[^|]*(?:%\||:)|training rows",
+        r"(?:Tokenizing|Adding EOS|Truncating|Packing|Map|Filter|Generating \w+ split|Applying "
+        r"chat)[^|]*(?:%\||:)|training rows",
         "prepare_data",
     ),
     (
-        r"[Ll]oading (?:the )?model|Loading checkpoint shards|Loading weights|Downloading|\.safetensors:|\bfetching \S+/",
+        r"[Ll]oading (?:the )?model|Loading checkpoint shards|Loading weights|Downloading|"
+        r"\.safetensors:|\bfetching \S+/",
         "load_model",
     ),
     (r"[Ll]oading (?:the )?tokenizer|tokenizer\.json", "load_tokenizer"),

@@ -1,9 +1,10 @@
 """Tell the failure that came first from its victims, over all ranks.
 
-When one process dies, the others fail too: they lose their peer, wait in vain, or are stopped by the
-launcher. Their errors are printed as loudly as the cause, and often earlier. So: an exception of its
-own beats a death by signal that the launcher saw first, that beats a wait that timed out, and that
-beats a lost peer. Among equals the error files' times decide, then the launcher's word, then order.
+When one process dies, the others fail too: they lose their peer, wait in vain, or are stopped by
+the launcher. Their errors are printed as loudly as the cause, and often earlier. So: an exception
+of its own beats a death by signal that the launcher saw first, that beats a wait that timed out,
+and that beats a lost peer. Among equals the error files' times decide, then the launcher's word,
+then order.
 """
 
 import re
@@ -17,7 +18,8 @@ LAUNCHER_VIEW = re.compile(
 INTERRUPTED = re.compile(r"^(KeyboardInterrupt|SystemExit)\b")
 PEER_LOST = re.compile(
     r"Connection (?:closed|reset) by (?:remote )?peer|ncclRemoteError|NCCL communicator was aborted"
-    r"|remote process exited or there was a network error|Broken pipe|ActorDiedError|WorkerCrashedError"
+    r"|remote process exited or there was a network error|Broken pipe|ActorDiedError|"
+    r"WorkerCrashedError"
     r"|A worker health check failed|Worker exit type: SYSTEM_ERROR|failed to recv, got 0 bytes"
     r"|recvValue failed|Process group has been aborted|Socket is closed|remote worker crashing"
     r"|ncclCommAbort"
@@ -26,7 +28,8 @@ WAITED = re.compile(
     r"Watchdog caught collective operation timeout|Timed out waiting \d+ ?ms for (?:recv|send)"
     r"|[Mm]onitoredBarrier|monitored_barrier|Timeout waiting for key|wait timeout after \d+ ?ms"
     r"|Timed out after \d+ ?(?:ms|seconds?) waiting for(?! clients)|watchdog got stuck"
-    r"|Collective (?:operation )?timeout|Rank \d+ (?:successfully )?(?:reached|failed to pass) monitoredBarrier"
+    r"|Collective (?:operation )?timeout|Rank \d+ (?:successfully )?(?:reached|failed to pass) "
+    r"monitoredBarrier"
 )
 STOPPED = re.compile(r"killed by signal: (?:Terminated|Interrupt)|received signal (?:15|SIGTERM)")
 # The same words about a server are no matter of other ranks.

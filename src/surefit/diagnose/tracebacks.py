@@ -16,9 +16,11 @@ _BOX_EDGES = frozenset("│╰╭|└┌+")
 _EXCEPTION = re.compile(r"^(?P<kind>[A-Za-z_][\w.]*)(?::\s?(?P<message>.*)|\s*)$")
 # Outside a traceback only what is named as an error counts as one.
 _STRICT = re.compile(
-    r"^(?P<kind>(?:[A-Za-z_]\w*\.)*_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Failure|NotFound))"
+    r"^(?P<kind>(?:[A-Za-z_]\w*\.)*_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|"
+    r"Failure|NotFound))"
     r"(?::\s(?P<message>.*)|:?)$"
 )
+_NAMES_ONE = re.compile(r"Error|Exception|Interrupt|Exit|Iteration|Failure|NotFound")
 _LOGGED = re.compile(
     r"(?:\bERROR\b|\bCRITICAL\b|\bFATAL\b|[Ee]rror:).*?\s"
     r"(?P<kind>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)): (?P<message>.*)$"
@@ -30,7 +32,8 @@ _LINKS = (
 _HARMLESS = re.compile(r"Exception ignored in|Exception in thread|Logging error|Error in atexit")
 # What a program prints next, and what therefore ends the text of an exception.
 _OTHER_TEXT = re.compile(
-    r"^(?:\d{4}-\d\d-\d\d|\[?[IWEF]\d{3,4} |\+ |srun:|slurmstepd:|={10,}|-{10,}|\[\w+\] |wandb:|\{')"
+    r"^(?:\d{4}-\d\d-\d\d|\[?[IWEF]\d{3,4} |\+ |srun:|slurmstepd:|={10,}|-{10,}|\[\w+\] |wandb:|"
+    r"\{')"
     r"|\d+%\|"
 )
 
@@ -120,10 +123,8 @@ class _Reader:
     def _after(self, line: LogLine) -> None:
         """More of the exception's own text, or the end of it."""
         strict = _STRICT.match(line.text)
-        if _OTHER_TEXT.search(line.text) or strict or len(self.lines) >= MESSAGE_LINES:
-            self._finish_exception()
-            self._outside(line)
-        elif line.number - self.lines[-1].number > 12 and line.number > 0:
+        far = line.number - self.lines[-1].number > 12
+        if _OTHER_TEXT.search(line.text) or strict or far or len(self.lines) >= MESSAGE_LINES:
             self._finish_exception()
             self._outside(line)
         else:
@@ -131,6 +132,8 @@ class _Reader:
             self.lines.append(line)
 
     def _outside(self, line: LogLine) -> None:
+        if not _NAMES_ONE.search(line.text):
+            return
         match = _STRICT.match(line.text)
         if match is None:
             match = _LOGGED.search(line.text)

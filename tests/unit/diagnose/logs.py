@@ -10,8 +10,9 @@ NOISE = """\
 [launcher] previous attempt: CUDA out of memory at micro-batch 16, restarted at micro-batch 2
 wandb: Network error (ReadTimeout), entering retry loop.
 E0000 00:00:1779123843.1 2201 cuda_dnn.cc:8310] Unable to register cuDNN factory: already registered
-huggingface/tokenizers: The current process just got forked. Disabling parallelism to avoid deadlocks...
-/v/lib/python3.11/site-packages/torch/utils/data/dataloader.py:759: UserWarning: 'pin_memory' argument is set
+huggingface/tokenizers: The current process just got forked. Disabling parallelism to avoid
+deadlocks... /v/lib/python3.11/site-packages/torch/utils/data/dataloader.py:759: UserWarning:
+'pin_memory' argument is set
   super().__init__(loader)
 [notice] error log goes to standard output; timeout 600 s, retry on error; killed jobs are requeued
 [env] memory watch: host 64 GB, alarm at 95 %, disk quota 2 TB, GPU quota 8
@@ -43,8 +44,14 @@ def steps(count: int, total: int = 3000, loss: str = "1.20") -> str:
     """A progress bar and figures that reach step `count`."""
     text = ""
     for step in range(1, count + 1):
-        text += f"\r {100 * step // total:3d}%|##        | {step}/{total} [00:{step:02d}<09:00,  1.2it/s]"
-        text += f"\n{{'loss': '{loss}', 'grad_norm': '0.41', 'learning_rate': '1e-4', 'epoch': '0.{step}'}}\n"
+        text += (
+            f"\r {100 * step // total:3d}%|##        | {step}/{total} "
+            f"[00:{step:02d}<09:00,  1.2it/s]"
+        )
+        text += (
+            f"\n{{'loss': '{loss}', 'grad_norm': '0.41', 'learning_rate': '1e-4', 'epoch': "
+            f"'0.{step}'}}\n"
+        )
     return text
 
 
@@ -58,11 +65,15 @@ def torchrun_end(root: int, code: int, others: dict[int, int], name: str = "") -
     )
     for number, (rank, exit_code) in enumerate(others.items(), start=1):
         text += (
-            f"[{number}]:\n  time      : 2026-05-22_20:30:23\n  host      : n1\n  rank      : {rank} "
+            f"[{number}]:\n  time      : 2026-05-22_20:30:23\n  host      : n1\n  rank      : "
+            f"{rank} "
             f"(local_rank: {rank})\n  exitcode  : {exit_code} (pid: {200 + rank})\n"
         )
     text += "-" * 60 + "\nRoot Cause (first observed failure):\n[0]:\n"
-    text += f"  rank      : {root} (local_rank: {root})\n  exitcode  : {code} (pid: {200 + root}){told}\n"
+    text += (
+        f"  rank      : {root} (local_rank: {root})\n  exitcode  : {code} (pid: "
+        f"{200 + root}){told}\n"
+    )
     return text + "=" * 60 + "\n"
 
 

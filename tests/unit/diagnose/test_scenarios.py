@@ -7,24 +7,35 @@ from surefit.diagnose import Diagnosis, diagnose
 from surefit.diagnose.evidence import Beat
 
 OOM = (
-    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of "
-    "23.53 GiB of which 849.92 MiB is free. Including non-PyTorch memory, this process has 22.70 GiB memory in "
-    "use. Of the allocated memory 21.90 GiB is allocated by PyTorch, and 307.20 MiB is reserved by PyTorch but "
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
+    "capacity of "
+    "23.53 GiB of which 849.92 MiB is free. Including non-PyTorch memory, this process has "
+    "22.70 GiB memory in "
+    "use. Of the allocated memory 21.90 GiB is allocated by PyTorch, and 307.20 MiB is reserved "
+    "by PyTorch but "
     "unallocated."
 )
 STEP = ("transformers/trainer.py:_inner_training_loop", "transformers/trainer.py:training_step")
-PEER = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:589] Connection closed by peer [10.0.0.7]:331"
+PEER = (
+    "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:589] Connection "
+    "closed by peer [10.0.0.7]:331"
+)
 NCCL_ABORT = "torch.distributed.DistBackendError: NCCL communicator was aborted on rank 0."
 WEIGHTS = {"out/adapter_model.safetensors": 83_945_312, "out/adapter_config.json": 812}
-SAVED = "{'train_runtime': '60.1', 'train_loss': '1.21', 'epoch': '1'}\n2026-05-05 INFO sft: saving to /out\ndone\n"
+SAVED = (
+    "{'train_runtime': '60.1', 'train_loss': '1.21', 'epoch': '1'}\n2026-05-05 INFO sft: "
+    "saving to /out\ndone\n"
+)
 
 
 def watchdog(*ranks: int, number: int = 77) -> str:
     """What NCCL's watchdog prints on the ranks that wait."""
     return (
         "".join(
-            f"[rank{r}]:[E703 03:14:07.2 ProcessGroupNCCL.cpp:616] [Rank {r}] Watchdog caught collective operation "
-            f"timeout: WorkNCCL(SeqNum={number}, OpType=ALLGATHER, NumelIn=1, NumelOut=1, Timeout(ms)=1800000) ran for "
+            f"[rank{r}]:[E703 03:14:07.2 ProcessGroupNCCL.cpp:616] [Rank {r}] Watchdog caught "
+            f"collective operation "
+            f"timeout: WorkNCCL(SeqNum={number}, OpType=ALLGATHER, NumelIn=1, NumelOut=1, "
+            f"Timeout(ms)=1800000) ran for "
             f"1800011 milliseconds before timing out.\n"
             for r in ranks
         )
@@ -57,7 +68,8 @@ def test_a_silent_death_is_told_by_its_status(
 
 @pytest.mark.parametrize(
     "proof",
-    ["slurmstepd: error: Detected 2 oom_kill events in StepId=77.batch. Some of the step tasks have been OOM Killed.",
+    ["slurmstepd: error: Detected 2 oom_kill events in StepId=77.batch. Some of the step tasks "
+     "have been OOM Killed.",
      "[ 4411.1] Memory cgroup out of memory: Killed process 30821 (python) total-vm:71303168kB",
      "[ 4411.1] Out of memory: Killed process 991 (python3) total-vm:71303168kB, anon-rss:6000kB",
      "State: Terminated Reason: OOMKilled Exit Code: 137",
@@ -136,7 +148,10 @@ def test_the_rank_with_the_older_heartbeat_is_named() -> None:
 
 
 def test_a_launchers_traceback_alone_is_not_a_cause() -> None:
-    error = "subprocess.CalledProcessError: Command '['python', 'train.py']' returned non-zero exit status 1."
+    error = (
+        "subprocess.CalledProcessError: Command '['python', 'train.py']' returned non-zero "
+        "exit status 1."
+    )
     assert (
         diagnose(
             evidence(trace(error, "accelerate/commands/launch.py:simple_launcher"))
@@ -167,15 +182,18 @@ def test_a_launcher_tells_the_signal_of_its_child(error: str, expected: str) -> 
 def test_the_schedulers_word_is_believed(scheduler: str, expected: str) -> None:
     log = (
         steps(9)
-        + "W0426 13:47:10.1 2190 torch/distributed/x.py:1] Sending process 2201 closing signal SIGTERM\n"
+        + "W0426 13:47:10.1 2190 torch/distributed/x.py:1] Sending process 2201 closing signal "
+        "SIGTERM\n"
     )
     assert diagnose(evidence(log, None, 15, scheduler=scheduler)).failure_class == expected
 
 
 @pytest.mark.parametrize(
     ("line", "expected"),
-    [("slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-06-08T06:00:21 DUE TO TIME LIMIT ***", "TIME_LIMIT"),
-     ("slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-06-08T06:00:21 DUE TO NODE FAILURE ***", "PREEMPTED"),
+    [("slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-06-08T06:00:21 DUE TO TIME LIMIT "
+      "***", "TIME_LIMIT"),
+     ("slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-06-08T06:00:21 DUE TO NODE FAILURE "
+      "***", "PREEMPTED"),
      ("slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-06-08T06:00:21 ***", "TERMINATED"),
      ("Job timeout", "TIME_LIMIT"),
      ("Pod was active on the node longer than the specified deadline: DeadlineExceeded", "TIME_LIMIT"),
@@ -219,14 +237,18 @@ def test_an_error_in_a_finalizer_is_not_the_cause() -> None:
 
 
 FRIGHTENING = ["gpu-a1:2201:2201 [0] transport/net_ib.cc:198 NCCL WARN NET/IB : No device found.",
-    "HTTP Error 503 thrown while requesting HEAD https://huggingface.co/a/b/resolve/main/config.json",
+    "HTTP Error 503 thrown while requesting HEAD https://huggingface.co/a/b/resolve/main/config."
+    "json",
     "429 Client Error: Too Many Requests, Retrying in 2s [Retry 2/5].",
-    "UserWarning: CUDA initialization: CUDA unknown error - this may be due to an incorrectly set up environment",
+    "UserWarning: CUDA initialization: CUDA unknown error - this may be due to an incorrectly "
+    "set up environment",
     "UserWarning: None of the inputs have requires_grad=True. Gradients will be None",
-    "UserWarning: resource_tracker: There appear to be 6 leaked semaphore objects to clean up at shutdown",
+    "UserWarning: resource_tracker: There appear to be 6 leaked semaphore objects to clean up "
+    "at shutdown",
     "[rank0]:[W330 11:02:07.1 ProcessGroupNCCL.cpp:5138] Guessing device ID. This can cause a hang",
     "RuntimeWarning: invalid value encountered in divide; loss is nan in the dry run",
-    "Token indices sequence length is longer than the specified maximum sequence length (9000 > 4096). "
+    "Token indices sequence length is longer than the specified maximum sequence length (9000 > "
+    "4096). "
     "Running this sequence through the model will result in indexing errors",
     "Some weights of the model were not initialized from the checkpoint: size mismatch ignored",
     "bitsandbytes library load error: libcudart.so.11: cannot open shared object file",
@@ -298,7 +320,8 @@ def test_a_loss_of_zero_from_the_first_step_is_a_mask(line: str) -> None:
 
 @pytest.mark.parametrize(
     "log",
-    ["***** Running training *****\n  Num examples = 10\n  Total optimization steps = 0\n0it [00:00, ?it/s]\n",
+    ["***** Running training *****\n  Num examples = 10\n  Total optimization steps = 0\n0it "
+     "[00:00, ?it/s]\n",
      "{'loss': 1.93, 'grad_norm': 0.5, 'learning_rate': 0.0, 'epoch': 0.3}\n" * 6,
      "trainable params: 0 || all params: 8,030,261,248 || trainable%: 0.0\n" + steps(4),
      "{'loss': 1.93, 'grad_norm': 0.0, 'learning_rate': 1e-4, 'epoch': 0.3}\n" * 6],
@@ -365,7 +388,8 @@ def test_silence_is_a_hang_only_beyond_the_phases_limit(
 def test_device_asserts_about_numbers_are_not_about_indices() -> None:
     log = (
         steps(9)
-        + "TensorCompare.cu:112: Assertion `probability tensor contains either `inf`, `nan`` failed.\n"
+        + "TensorCompare.cu:112: Assertion `probability tensor contains either `inf`, `nan`` "
+        "failed.\n"
     )
     log += trace("RuntimeError: CUDA error: device-side assert triggered", *STEP)
     assert diagnose(evidence(log)).failure_class != "INDEX_ASSERT"
@@ -388,9 +412,10 @@ def test_the_head_of_the_log_may_be_cut_off() -> None:
 
 def test_a_boxed_traceback_is_read() -> None:
     log = (
-        steps(3)
-        + "╭───── Traceback (most recent call last) ─────╮\n│ /srv/train.py:12 in main            │\n"
-        "│   9 │   x = 1                         │\n╰────────────────────╯\nKeyError: 'conversations'\n"
+        steps(3) + "╭───── Traceback (most recent call last) ─────╮\n│ /srv/train.py:12 in "
+        "main            │\n"
+        "│   9 │   x = 1                         │\n╰────────────────────╯\nKeyError: "
+        "'conversations'\n"
     )
     assert diagnose(evidence(log)).failure_class == "NO_COLUMNS"
 

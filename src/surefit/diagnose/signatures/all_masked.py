@@ -6,7 +6,10 @@ from surefit.diagnose.diagnosis import Diagnosis
 from surefit.diagnose.evidence import Evidence
 from surefit.diagnose.signatures.signature import Found, TextSignature
 
-_DROPPED = r"[Dd]ropp\w+ .{0,30}(?:fully )?masked .{0,60}?(?P<rows>\d+)/(?P=rows)\b|[Dd]ropp\w+ .{0,30}masked"
+_DROPPED = (
+    r"[Dd]ropp\w+ .{0,30}(?:fully )?masked .{0,60}?(?P<rows>\d+)/(?P=rows)\b|[Dd]ropp\w+ "
+    r".{0,30}masked"
+)
 _EMPTY = (
     r"num_samples=0|dataset is empty|empty dataset|no (?:rows|samples|examples) (?:left|remain)"
 )
@@ -16,19 +19,20 @@ class AllMasked(TextSignature):
     """No token carries loss, so nothing is learned.
 
     ## What happened
-    Every label is masked. The run may look well and end with code 0: the loss is exactly 0 from the first
-    step, and so is the gradient.
+    Every label is masked. The run may look well and end with code 0: the loss is exactly 0 from
+    the first step, and so is the gradient.
 
     ## Why
-    Every answer was cut off at the maximal length, the marker that separates question and answer was not
-    found, or the masking is inverted. Newer trl drops such rows while preparing and then has none left.
+    Every answer was cut off at the maximal length, the marker that separates question and answer
+    was not found, or the masking is inverted. Newer trl drops such rows while preparing and then
+    has none left.
 
     ## Example
         {'loss': '0', 'grad_norm': '0', 'learning_rate': '4.75e-05'}
 
     ## What to do
-    Raise the maximal length above the length of the prompts, or correct the marker. surefit's `check`
-    counts the tokens with loss before anything is loaded.
+    Raise the maximal length above the length of the prompts, or correct the marker. surefit's
+    `check` counts the tokens with loss before anything is loaded.
     """
 
     code = "SF504"
@@ -36,7 +40,8 @@ class AllMasked(TextSignature):
     title = "No token carries loss"
     patterns = (
         r"(?:masked|set|all|every).{0,40}labels?.{0,40}-100|[Aa]ll labels.{0,60}-100",
-        r"[Rr]esponse (?:marker|template|key|part).{0,80}(?:was not found|not found|could not find)",
+        r"[Rr]esponse (?:marker|template|key|part).{0,80}(?:was not found|not found|could not "
+        r"find)",
         r"[Cc]ould not find (?:response|instruction) (?:key|template)",
         r"(?:no|zero|0) (?:trainable|supervised|unmasked) tokens|nothing to train on",
         r"(?:all|every) (?:token|example|row|sample)s? (?:is|are|was|were) (?:fully )?masked",
@@ -45,7 +50,8 @@ class AllMasked(TextSignature):
     what = "no token carries loss: every label is masked"
     why = "{text}{dropped}"
     next_step = (
-        "raise the maximal length{length} above the length of the prompts, or correct the marker that "
+        "raise the maximal length{length} above the length of the prompts, or correct the "
+        "marker that "
         "separates question and answer; then count the tokens with loss before training"
     )
     context = (_DROPPED,)
@@ -73,7 +79,7 @@ class AllMasked(TextSignature):
             "length": f" (now {limit})" if limit else "",
         }
 
-    def phase_of(self, found: Found) -> str | None:
+    def phase_of(self, found: Found) -> str | None:  # noqa: ARG002
         """Masks are made while preparing."""
         return "prepare_data"
 
@@ -85,9 +91,11 @@ class AllMasked(TextSignature):
         return self.answer(
             evidence,
             what="no token carries loss: loss and gradient are exactly 0 in every step",
-            why=f"all {len(metrics)} logged steps show a loss of 0, so every label is masked (-100) and "
+            why=f"all {len(metrics)} logged steps show a loss of 0, so every label is masked "
+            f"(-100) and "
             "nothing was learned, however the run ended",
-            next_step="correct the masking (the marker of the answers, or a maximal length that cuts them "
+            next_step="correct the masking (the marker of the answers, or a maximal length that "
+            "cuts them "
             "all off), and train again; the saved weights equal the base model's",
             lines=[metrics[0].line, metrics[-1].line],
             phase="train",

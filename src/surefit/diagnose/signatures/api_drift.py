@@ -1,5 +1,7 @@
 """SF303 API_DRIFT."""
 
+from typing import ClassVar
+
 from surefit.diagnose.signatures.signature import Found, TextSignature
 
 
@@ -7,8 +9,8 @@ class ApiDrift(TextSignature):
     """Library versions do not belong together.
 
     ## What happened
-    One library called another, or your script called one, in a way that the installed version no longer
-    knows or does not know yet.
+    One library called another, or your script called one, in a way that the installed version no
+    longer knows or does not know yet.
 
     ## Why
     transformers, trl, peft, accelerate, tokenizers and torch rename things between releases. An
@@ -18,8 +20,8 @@ class ApiDrift(TextSignature):
         TypeError: SFTConfig.__init__() got an unexpected keyword argument 'max_seq_length'
 
     ## What to do
-    Install a set of versions that belong together (surefit's own is in its constraints), or use the new
-    name: `max_seq_length` is now `max_length`, `tokenizer` is `processing_class`,
+    Install a set of versions that belong together (surefit's own is in its constraints), or use
+    the new name: `max_seq_length` is now `max_length`, `tokenizer` is `processing_class`,
     `evaluation_strategy` is `eval_strategy`.
     """
 
@@ -30,24 +32,29 @@ class ApiDrift(TextSignature):
         r"(?P<who>[\w.]+)(?:\(\))? got an unexpected keyword argument '(?P<name>\w+)'",
         r"cannot import name '(?P<name>\w+)' from '?(?P<who>[\w.]+)",
         r"module '(?P<who>[\w.]+)' has no attribute '(?P<name>\w+)'",
-        r"(?P<who>\w[\w-]*)[^\s]* is required for a normal functioning of this module, but found (?P<name>\S+)",
-        r"(?P<who>\w[\w-]*) ?[<>=]=?\S+ .{0,30}(?:is )?required.{0,60}(?:but|found|have|got) .{0,30}(?P<name>\d+\.\d[\w.]*)",
-        r"(?P<who>[\w-]+) (?P<name>\d+\.\d[\w.]*) (?:is|was) (?:installed|found) but.{0,60}(?:requires?|is required)",
-        r"requires (?:at least )?(?P<who>transformers|trl|peft|accelerate|tokenizers|torch|datasets) ?"
+        r"(?P<who>\w[\w-]*)[^\s]* is required for a normal functioning of this module, but "
+        r"found (?P<name>\S+)",
+        r"(?P<who>\w[\w-]*) ?[<>=]=?\S+ .{0,30}(?:is )?required.{0,60}(?:but|found|have|got) "
+        r".{0,30}(?P<name>\d+\.\d[\w.]*)",
+        r"(?P<who>[\w-]+) (?P<name>\d+\.\d[\w.]*) (?:is|was) (?:installed|found) "
+        r"but.{0,60}(?:requires?|is required)",
+        r"requires (?:at least )?(?P<who>transformers|trl|peft|accelerate|tokenizers|torch|"
+        r"datasets) ?"
         r"(?:version )?[<>=]=? ?(?P<name>\S+)",
         r"data did not match any variant of untagged enum (?P<name>\w+)",
-        r"(?P<who>numpy)\.dtype size changed|A module that was compiled using NumPy 1\.x|_ARRAY_API not found",
+        r"(?P<who>numpy)\.dtype size changed|A module that was compiled using NumPy 1\.x|"
+        r"_ARRAY_API not found",
         r"operator (?P<who>torchvision::\w+) does not exist",
         r"'(?P<who>\w+)' object has no attribute '(?P<name>\w+)'",
         r"(?P<who>\w+\.?\w*)\(\) (?:missing|takes) .{0,20}positional argument",
         r"(?:DistributionNotFound|VersionConflict|ContextualVersionConflict)",
         r"(?P<name>\w+) (?:has been|was) (?:removed|renamed).{0,60}(?:version|use|in favou?r)",
     )
-    defaults = {"who": "a library", "name": "this call"}
+    defaults: ClassVar[dict[str, str]] = {"who": "a library", "name": "this call"}
     what = "the installed versions do not belong together: {who} does not know {name}"
     why = "{text}"
     next_step = "install versions that belong together (a locked set), or {rename}"
-    _NEW_NAMES = {
+    _NEW_NAMES: ClassVar[dict[str, str]] = {
         "max_seq_length": "write `max_length` instead of `max_seq_length`",
         "tokenizer": "write `processing_class` instead of `tokenizer`",
         "evaluation_strategy": "write `eval_strategy` instead of `evaluation_strategy`",

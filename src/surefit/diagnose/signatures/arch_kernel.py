@@ -10,12 +10,12 @@ class NoKernelsForThisGpu(TextSignature):
     The first real computation on the GPU failed, although the GPU was found.
 
     ## Why
-    A build contains kernels for a list of GPU generations. A new card needs a newer build, an old card an
-    older one.
+    A build contains kernels for a list of GPU generations. A new card needs a newer build, an old
+    card an older one.
 
     ## Example
-        NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch
-        installation.
+        NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current
+        PyTorch installation.
         RuntimeError: CUDA error: no kernel image is available for execution on the device
 
     ## What to do
@@ -31,6 +31,7 @@ class NoKernelsForThisGpu(TextSignature):
         r"cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU",
         r"provided PTX was compiled with an unsupported toolchain|device kernel image is invalid",
         r"Value '(?P<capability>sm_\d+\w?)' is not defined for option 'gpu-name'",
+        r"is for sm\d+.{0,30}but was built for|requires \.target sm_\d+|GPU is too old",
         r"PTX .{0,30}(?:does not support|unsupported).{0,30}target",
     )
     what = "this build has no kernels for the GPU{card}"

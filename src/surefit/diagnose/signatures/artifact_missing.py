@@ -5,10 +5,14 @@ from surefit.diagnose.evidence import Evidence, LogLine
 from surefit.diagnose.signatures.signature import Signature, again
 
 _SAVE_TROUBLE = (
-    r"[Ss]av(?:e|ing)\b.{0,60}(?:fail|error|skip|retr)|(?:fail|could not|cannot|unable)\w*.{0,30}\bsave"
+    r"[Ss]av(?:e|ing)\b.{0,60}(?:fail|error|skip|retr)|(?:fail|could not|cannot|"
+    r"unable)\w*.{0,30}\bsave"
     r"|(?:upload|push)\w*.{0,40}(?:fail|error)|[Ff]ailed to (?:write|upload|push)"
 )
-_STEP_FAILED = r"Exited with exit code (?!0\b)\d+|returned non-zero exit status|exit (?:code|status):? (?!0\b)\d+|\bFAILED\b"
+_STEP_FAILED = (
+    r"Exited with exit code (?!0\b)\d+|returned non-zero exit status|exit (?:code|"
+    r"status):? (?!0\b)\d+|\bFAILED\b"
+)
 _WHERE = r">>? ?(\S+\.(?:out|log|txt))|log(?:s)? (?:is |are )?(?:in|at) (\S+)"
 
 
@@ -19,16 +23,17 @@ class ArtifactMissing(Signature):
     The exit code is 0 or the scheduler says COMPLETED, and no trained weights were left behind.
 
     ## Why
-    An exception was caught and only logged, the save or the upload failed, the output went elsewhere, or
-    the job's last command was something harmless such as `echo`, whose success the scheduler reported.
+    An exception was caught and only logged, the save or the upload failed, the output went
+    elsewhere, or the job's last command was something harmless such as `echo`, whose success the
+    scheduler reported.
 
     ## Example
         exit.json   {"code": 0, "scheduler": "COMPLETED"}
         files.json  {"out/training_args.json": 3110}
 
     ## What to do
-    Treat it as a failure. Read the log around the save, save again from the last checkpoint, and let the
-    batch script end with the training's own status (`set -e`).
+    Treat it as a failure. Read the log around the save, save again from the last checkpoint, and
+    let the batch script end with the training's own status (`set -e`).
     """
 
     code = "SF901"
@@ -62,7 +67,8 @@ class ArtifactMissing(Signature):
         return self.answer(
             evidence,
             what=f"the worker ended with code 0, but its success is not proven: {missing}",
-            why="success is the files of the result with their hashes, and an adapter that was loaded again "
+            why="success is the files of the result with their hashes, and an adapter that was "
+            "loaded again "
             "and compared; never an exit code",
             next_step=f"do not use this result; {again(evidence)}",
             lines=evidence.closing[-5:],
@@ -70,5 +76,8 @@ class ArtifactMissing(Signature):
 
     def _next(self, inner: LogLine | None) -> str:
         if inner is not None:
-            return f"read the training's own output ({inner.text.strip()}), and end the batch script with its status (`set -e`)"
+            return (
+                f"read the training's own output ({inner.text.strip()}), and end the batch "
+                f"script with its status (`set -e`)"
+            )
         return "save again, or continue from the last checkpoint; check where the output went"

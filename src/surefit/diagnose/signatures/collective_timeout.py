@@ -14,7 +14,8 @@ _WORK = re.compile(
 )
 _GLOO = re.compile(r"Timed out waiting (?P<limit>\d+) ?ms for (?P<operation>\w+)")
 _ABSENT = re.compile(
-    r"[Rr]anks? (?P<ranks>[\d, ]+) (?:failed to pass monitoredBarrier|(?:is|are) missing|did not (?:join|arrive|reach))"
+    r"[Rr]anks? (?P<ranks>[\d, ]+) (?:failed to pass monitoredBarrier|(?:is|are) missing|did "
+    r"not (?:join|arrive|reach))"
 )
 
 
@@ -22,20 +23,21 @@ class CollectiveTimeout(Signature):
     """A rank did not arrive at a collective operation, and the others gave up waiting.
 
     ## What happened
-    All ranks have to reach each all-reduce together. One did not, within the limit (10 minutes for NCCL).
-    The ranks that waited report it and end; launchers then blame the first of them. The one to look at is
-    the one that is silent.
+    All ranks have to reach each all-reduce together. One did not, within the limit (10 minutes for
+    NCCL). The ranks that waited report it and end; launchers then blame the first of them. The one
+    to look at is the one that is silent.
 
     ## Why
-    That rank was doing something else: a long save or upload, an evaluation of its own, a longer share of
-    the data, a slow disk; or it hangs or died.
+    That rank was doing something else: a long save or upload, an evaluation of its own, a longer
+    share of the data, a slow disk; or it hangs or died.
 
     ## Example
-        [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=18211, OpType=ALLREDUCE, ...
+        [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=18211,
+        OpType=ALLREDUCE, ...
 
     ## What to do
-    See what the named rank was doing at that time, and move it out of the training's processes. Raise the
-    limit only when that work is needed there.
+    See what the named rank was doing at that time, and move it out of the training's processes.
+    Raise the limit only when that work is needed there.
     """
 
     code = "SF701"
@@ -59,7 +61,8 @@ class CollectiveTimeout(Signature):
         doing = _last_words(evidence, absent)
         who = f"rank {absent}" if absent is not None else "a rank"
         state = (
-            f" (phase {beat.phase}, step {beat.step}, last sign of life {beat.seconds_ago:.0f} s before)"
+            f" (phase {beat.phase}, step {beat.step}, last sign of life {beat.seconds_ago:.0f} "
+            f"s before)"
             if beat
             else ""
         )
@@ -69,8 +72,10 @@ class CollectiveTimeout(Signature):
             evidence,
             what=f"{who} did not arrive at a collective operation{state}",
             why=f"{_wait_text(lines)}{waited}{told}",
-            next_step=f"look at what {who} was doing then (a long save or upload, an uneven share of the data, "
-            "a hang) and move it out of the training's processes; raise the limit only when that work must "
+            next_step=f"look at what {who} was doing then (a long save or upload, an uneven "
+            f"share of the data, "
+            "a hang) and move it out of the training's processes; raise the limit only when "
+            "that work must "
             "stay; then go on from the last checkpoint",
             lines=[*lines[:4], *([doing] if doing else [])],
             rank=absent,
@@ -125,7 +130,10 @@ def _wait_text(lines: list[LogLine]) -> str:
     for line in lines:
         work = _WORK.search(line.text)
         if work:
-            return f"the others waited {int(work['limit']) // 1000} s ({work['limit']} ms) for {work['operation']} number {work['number']}"
+            return (
+                f"the others waited {int(work['limit']) // 1000} s ({work['limit']} ms) for "
+                f"{work['operation']} number {work['number']}"
+            )
         gloo = _GLOO.search(line.text)
         if gloo:
             return f"the others waited {gloo['limit']}ms for a {gloo['operation']} operation"

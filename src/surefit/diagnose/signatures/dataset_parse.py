@@ -14,14 +14,16 @@ class DatasetParse(TextSignature):
     A line is not valid JSON or CSV, or a row has another shape than the rows before it.
 
     ## Why
-    A file that was cut off, a comma in unquoted text, a value that is sometimes a text and sometimes a
-    list, or several data sets put together.
+    A file that was cut off, a comma in unquoted text, a value that is sometimes a text and
+    sometimes a list, or several data sets put together.
 
     ## Example
-        pandas.errors.ParserError: Error tokenizing data. C error: Expected 2 fields in line 90, saw 4
+        pandas.errors.ParserError: Error tokenizing data. C error: Expected 2 fields in line 90,
+        saw 4
 
     ## What to do
-    Repair or drop the line that is named. `surefit check` reads the whole file and names every such line.
+    Repair or drop the line that is named. `surefit check` reads the whole file and names every
+    such line.
     """
 
     code = "SF506"
@@ -32,12 +34,15 @@ class DatasetParse(TextSignature):
         r"Error tokenizing data.*?(?:in|at) (?:line|row) (?P<line>\d+).*",
         r"Error tokenizing data|EOF inside string|unexpected end of data",
         r"[Cc]ouldn't cast.*|CastError.*|[Aa]ll the data files must have the same columns.*",
-        r"(?:Schema|Type) (?:at index|mismatch|error).*|ArrowTypeError.*|cannot mix (?:list|struct).*",
+        r"(?:Schema|Type) (?:at index|mismatch|error).*|ArrowTypeError.*|cannot mix (?:list|"
+        r"struct).*",
         r"ArrowInvalid: .*|ArrowNotImplementedError.*|Parquet magic bytes not found.*",
-        r"(?:Expected|changed from) .{0,40}(?:string|number|array|object|struct|list).{0,60}(?:row|line) (?P<row>\d+)",
+        r"(?:Expected|changed from) .{0,40}(?:string|number|array|object|struct|"
+        r"list).{0,60}(?:row|line) (?P<row>\d+)",
         r"JSONDecodeError: .*",
         r"UnicodeDecodeError: .*",
-        r"(?:line|row) (?P<line>\d+).{0,60}(?:not valid|invalid|malformed|cannot be (?:read|parsed)).*",
+        r"(?:line|row) (?P<line>\d+).{0,60}(?:not valid|invalid|malformed|cannot be (?:read|"
+        r"parsed)).*",
         r"(?:invalid|malformed|bad) (?:JSON|CSV|row|line).{0,40}(?:line|row)? ?(?P<line>\d+)?",
         r"[Ee]rror occurred while generating the dataset|DatasetGeneration(?:Cast)?Error",
     )

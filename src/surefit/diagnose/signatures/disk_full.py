@@ -9,20 +9,21 @@ class DiskFull(TextSignature):
     """The disk filled up.
 
     ## What happened
-    A file could not be written because its disk had no room left: a checkpoint, the download cache, a
-    prepared data set, or the log itself.
+    A file could not be written because its disk had no room left: a checkpoint, the download
+    cache, a prepared data set, or the log itself.
 
     ## Why
     Every checkpoint of a full fine-tune is about three times the weights (weights and two optimizer
-    states), and nothing limits how many are kept unless you say so. Some writers do not even say that
-    the disk is full: torch then speaks of an `unexpected pos`, a C++ stream of an `iostream error`.
+    states), and nothing limits how many are kept unless you say so. Some writers do not even say
+    that the disk is full: torch then speaks of an `unexpected pos`, a C++ stream of an `iostream
+    error`.
 
     ## Example
         SafetensorError: Error while serializing: I/O error: No space left on device (os error 28)
 
     ## What to do
-    Free space or write to another disk, keep fewer checkpoints, then start again. A checkpoint that was
-    being written is not whole; the one before it is.
+    Free space or write to another disk, keep fewer checkpoints, then start again. A checkpoint
+    that was being written is not whole; the one before it is.
     """
 
     code = "SF401"
@@ -38,7 +39,8 @@ class DiskFull(TextSignature):
     what = "the disk is full: a file could not be written whole{step}"
     why = "the write failed with: {text}{meaning}"
     next_step = (
-        "free space on the disk of {output} or keep fewer checkpoints, then {again}; the checkpoint "
+        "free space on the disk of {output} or keep fewer checkpoints, then {again}; the "
+        "checkpoint "
         "before the broken one is whole"
     )
 

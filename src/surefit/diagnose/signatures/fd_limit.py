@@ -7,7 +7,8 @@ class TooManyOpenFiles(TextSignature):
     """The process may not open more files.
 
     ## What happened
-    A file, a socket or a shared tensor could not be opened, because the limit of open files is reached.
+    A file, a socket or a shared tensor could not be opened, because the limit of open files is
+    reached.
 
     ## Why
     Loader processes pass every tensor as an open file. The usual limit is 1,024.
@@ -25,4 +26,7 @@ class TooManyOpenFiles(TextSignature):
     patterns = (r"[Tt]oo many open files|\[Errno 24\]|os error 24\b|EMFILE", r"ancdata")
     what = "the process may not open more files{place}"
     why = "the limit of open files (ulimit -n) is reached: {text}"
-    next_step = "raise the limit in the shell that starts the run (`ulimit -n 65535`), or use fewer data workers"
+    next_step = (
+        "raise the limit in the shell that starts the run (`ulimit -n 65535`), or use "
+        "fewer data workers"
+    )

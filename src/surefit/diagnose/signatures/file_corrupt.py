@@ -5,7 +5,8 @@ import re
 from surefit.diagnose.signatures.signature import Found, TextSignature
 
 _MODEL_FILES = (
-    r"tokenization|tokenizer|configuration_|modeling_|auto_factory|safetensors|hub\.py|processing_auto"
+    r"tokenization|tokenizer|configuration_|modeling_|auto_factory|safetensors|hub\.py|"
+    r"processing_auto"
     r"|peft|chat_template|generation|core_model_loading"
 )
 _DATA_CODE = r"/datasets/|pandas|pyarrow|load_rows|load_data|read_rows|dataset"
@@ -18,11 +19,12 @@ class FileCorrupt(TextSignature):
     A weight file, the tokenizer or a configuration could not be read to its end.
 
     ## Why
-    A download was cut off, a copy did not finish, the disk was full when it was written, or the file is a
-    Git LFS pointer: a few lines of text in place of the weights.
+    A download was cut off, a copy did not finish, the disk was full when it was written, or the
+    file is a Git LFS pointer: a few lines of text in place of the weights.
 
     ## Example
-        SafetensorError: Error while deserializing header: incomplete metadata, file not fully covered
+        SafetensorError: Error while deserializing header: incomplete metadata, file not fully
+        covered
 
     ## What to do
     Delete that file from the folder or the cache and fetch it again; compare its size with the
@@ -35,14 +37,17 @@ class FileCorrupt(TextSignature):
     patterns = (
         r"Error while deserializing header",
         r"SafetensorError: (?!.*(?:No space|os error 28|while serializing))",
-        r"(?:Header|Metadata|header|metadata)(?:TooLarge|TooSmall|Incomplete\w*|InvalidLength)|incomplete metadata",
+        r"(?:Header|Metadata|header|metadata)(?:TooLarge|TooSmall|Incomplete\w*|InvalidLength)|"
+        r"incomplete metadata",
         r"PytorchStreamReader failed|invalid header or archive is corrupted|not a ZIP archive",
-        r"checkpoint file is corrupted|file (?:is|seems|appears to be) (?:corrupt|truncated|damaged)",
+        r"checkpoint file is corrupted|file (?:is|seems|appears to be) (?:corrupt|truncated|"
+        r"damaged)",
         r"invalid load key, ?['\"]|Ran out of input|pickle data was truncated|EOFError: Ran",
         r"(?P<file>\S+) is not a valid JSON file",
         r"JSONDecodeError: ",
         r"Unable to load weights from (?:pytorch )?checkpoint file",
-        r"(?:expected value|EOF while parsing|invalid type|trailing characters|control character).{0,80}at line \d+ column",
+        r"(?:expected value|EOF while parsing|invalid type|trailing characters|control "
+        r"character).{0,80}at line \d+ column",
         r"git-lfs|version https://git-lfs",
         r"(?:unexpected|premature) end of (?:file|data)|[Ff]ile size mismatch|checksum mismatch",
     )

@@ -1,5 +1,7 @@
 """SF308 FILE_MISSING."""
 
+from typing import ClassVar
+
 from surefit.diagnose.signatures.signature import Found, TextSignature
 
 
@@ -10,8 +12,8 @@ class FileMissing(TextSignature):
     A path in the settings, a file of the model, an adapter or a training file was not found.
 
     ## Why
-    A typing mistake, a path relative to another folder, a disk that is not mounted, or a folder that holds
-    something else than it was taken for.
+    A typing mistake, a path relative to another folder, a disk that is not mounted, or a folder
+    that holds something else than it was taken for.
 
     ## Example
         FileNotFoundError: Unable to find '/data/sets/suport_chat.jsonl'
@@ -25,22 +27,26 @@ class FileMissing(TextSignature):
     failure_class = "FILE_MISSING"
     title = "A file is not there"
     patterns = (
-        r"no file named (?P<file>[\w.-]+(?:,? or [\w.-]+)*).{0,120}?(?:in (?:the )?(?:directory|folder) )(?P<folder>\S+)",
+        r"no file named (?P<file>[\w.-]+(?:,? or [\w.-]+)*).{0,120}?(?:in (?:the )?(?:directory|"
+        r"folder) )(?P<folder>\S+)",
         r"(?P<folder>\S+) does not appear to have (?:a )?files? named (?P<file>[^\s.]+(?:\.\w+)*)",
         r"Can't find ['\"](?P<file>[\w.]+)['\"] at ['\"](?P<folder>[^'\"]+)",
         r"Unable to find ['\"](?P<file>[^'\"]+)['\"]",
-        r"[Cc]ould(?:n't| not) find (?:any )?(?:data )?file.{0,20}? (?:at |in |with )?['\"]?(?P<file>[^\s'\"]+)",
+        r"[Cc]ould(?:n't| not) find (?:any )?(?:data )?file.{0,20}? (?:at |in |with "
+        r")?['\"]?(?P<file>[^\s'\"]+)",
         r"\[Errno 2\] No such file or directory: ['\"]?(?P<file>[^'\"\n]+)",
         r"No such file or directory.{0,20}['\"](?P<file>[^'\"]+)",
         r"can't open file ['\"](?P<file>[^'\"]+)",
         r"(?P<file>\S+): No such file or directory",
-        r"(?P<file>/\S+|\./\S+|\S+\.\w{2,9}) (?:does not exist|doesn't exist|is not a (?:file|directory|folder))",
+        r"(?P<file>/\S+|\./\S+|\S+\.\w{2,9}) (?:does not exist|doesn't exist|is not a (?:file|"
+        r"directory|folder))",
         r"Incorrect path_or_model_id: ['\"](?P<file>[^'\"]+)",
         r"Can't load (?:the )?(?:tokenizer|model|configuration).{0,10}for '(?P<file>[./~][^']+)'",
-        r"Not found: ['\"](?P<file>[^'\"]+)['\"]: No such file|No such file or directory|\(os error 2\)",
+        r"Not found: ['\"](?P<file>[^'\"]+)['\"]: No such file|No such file or directory|\(os "
+        r"error 2\)",
         r"FileNotFoundError|NotADirectoryError|no such file",
     )
-    defaults = {"file": "a file"}
+    defaults: ClassVar[dict[str, str]] = {"file": "a file"}
     what = "{file} is not there{in_folder}"
     why = "{text}"
     next_step = "correct the path, or put {file} there, then {again}"

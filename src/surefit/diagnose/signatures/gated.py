@@ -1,5 +1,7 @@
 """SF801 GATED."""
 
+from typing import ClassVar
+
 from surefit.diagnose.signatures.hub_access import HubSignature
 
 
@@ -10,14 +12,15 @@ class Gated(HubSignature):
     The Hub refused a file of a model whose licence has to be accepted first.
 
     ## Why
-    No token was sent (401), or the token's account has not accepted the licence or was not let in (403).
+    No token was sent (401), or the token's account has not accepted the licence or was not let in
+    (403).
 
     ## Example
         Cannot access gated repo for url https://huggingface.co/lumen-ai/Falcata-8B-Instruct/...
 
     ## What to do
-    Open the model's page with the account that owns the token, accept the licence, then run again with
-    that token. A fine-grained token also needs the right to read gated repositories.
+    Open the model's page with the account that owns the token, accept the licence, then run again
+    with that token. A fine-grained token also needs the right to read gated repositories.
     """
 
     code = "SF801"
@@ -31,10 +34,11 @@ class Gated(HubSignature):
         r"(?:gated|licen[cs]e).{0,60}(?:accept|agree|ask for access|request access)",
         r"enable access to public gated repositories",
     )
-    defaults = {"status": ""}
+    defaults: ClassVar[dict[str, str]] = {"status": ""}
     what = "{repo} is a gated model, and this account has no access to it"
     why = "the licence was not accepted by the token's account, or no token was sent: {text}"
     next_step = (
-        "open https://huggingface.co/{repo}, ask for access with the account of this token, then run again "
+        "open https://huggingface.co/{repo}, ask for access with the account of this token, "
+        "then run again "
         "with `HF_TOKEN` set"
     )

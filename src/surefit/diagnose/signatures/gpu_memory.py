@@ -10,8 +10,9 @@ from surefit.diagnose.signatures.signature import Signature
 from surefit.units import GIB
 
 OUT_OF_MEMORY = re.compile(
-    r"(?:CUDA|HIP|XPU|MPS backend|NPU|NPU:?\d*) out of memory|OutOfMemoryError\b(?!.*Task was killed)"
-    r"|CUDA error: out of memory|cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED"
+    r"(?:CUDA|HIP|XPU|MPS backend|NPU|NPU:?\d*) out of memory|OutOfMemoryError\b(?!.*Task was "
+    r"killed)"
+    r"|CUDA error: out of memory|\[CUDA\]: out of memory|cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED"
     r"|CUDNN_STATUS_ALLOC_FAILED|Failed to CUDA (?:malloc|calloc)|No executable batch size found"
     r"|RESOURCE_EXHAUSTED: Out of memory",
     re.IGNORECASE,
@@ -24,7 +25,8 @@ _TOTAL = re.compile(
 )
 _FREE = re.compile(rf"of which {_SIZE.format('free')} is free|{_SIZE.format('old')} free")
 _USED = re.compile(
-    rf"this process has {_SIZE.format('used')} memory in use|{_SIZE.format('old')} already allocated"
+    rf"this process has {_SIZE.format('used')} memory in use|{_SIZE.format('old')} already "
+    rf"allocated"
 )
 _ALLOCATED = re.compile(
     rf"{_SIZE.format('allocated')} is allocated by PyTorch|{_SIZE.format('old')} already allocated"

@@ -7,7 +7,8 @@ class GpuOutOfMemoryInEvaluation(GpuOutOfMemory):
     """GPU memory ran out during an evaluation.
 
     ## What happened
-    Training fitted, the evaluation did not. It comes at the first evaluation, often hours into the run.
+    Training fitted, the evaluation did not. It comes at the first evaluation, often hours into the
+    run.
 
     ## Why
     Evaluation uses its own batch size (8 by default in transformers), keeps the logits of every row
@@ -18,8 +19,8 @@ class GpuOutOfMemoryInEvaluation(GpuOutOfMemory):
         torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.83 GiB.
 
     ## What to do
-    Evaluate with batch 1 and do not keep the logits (`prediction_loss_only=True`). The training settings
-    can stay.
+    Evaluate with batch 1 and do not keep the logits (`prediction_loss_only=True`). The training
+    settings can stay.
     """
 
     code = "SF104"

@@ -7,8 +7,8 @@ class GpuMemoryInPieces(GpuOutOfMemory):
     """GPU memory is free, but in pieces that are too small.
 
     ## What happened
-    PyTorch held more free memory than was wanted ("reserved but unallocated"), but no piece of it was
-    large enough.
+    PyTorch held more free memory than was wanted ("reserved but unallocated"), but no piece of it
+    was large enough.
 
     ## Why
     Rows of very different lengths, or evaluation between training steps, leave holes of odd sizes.
@@ -34,8 +34,11 @@ class GpuMemoryInPieces(GpuOutOfMemory):
         """How much is spare against what was wanted."""
         memory = case.memory
         return (
-            f"{memory.name} has the memory, but in pieces: {memory.spare} is reserved and unallocated",
-            f"{memory.wanted} was wanted in one piece; {memory.account}; PyTorch holds {memory.spare} "
+            f"{memory.name} has the memory, but in pieces: {memory.spare} is reserved and "
+            f"unallocated",
+            f"{memory.wanted} was wanted in one piece; {memory.account}; PyTorch holds "
+            f"{memory.spare} "
             "that nothing uses",
-            "start again with the environment variable `PYTORCH_ALLOC_CONF=expandable_segments:True`",
+            "start again with the environment variable `PYTORCH_ALLOC_CONF=expandable_segments:T"
+            "rue`",
         )

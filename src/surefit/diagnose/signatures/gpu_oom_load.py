@@ -10,8 +10,8 @@ class GpuOutOfMemoryLoading(GpuOutOfMemory):
     The weights did not fit the GPU. No batch was computed yet, so no setting of the batch helps.
 
     ## Why
-    The weights alone need 2 bytes a parameter in 16 bit, about 0.6 in 4 bit. Under data parallel every
-    GPU holds a full copy: more GPUs do not help. Sometimes another process holds the memory.
+    The weights alone need 2 bytes a parameter in 16 bit, about 0.6 in 4 bit. Under data parallel
+    every GPU holds a full copy: more GPUs do not help. Sometimes another process holds the memory.
 
     ## Example
         torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 448.00 MiB. GPU 0 has a total
@@ -41,7 +41,8 @@ class GpuOutOfMemoryLoading(GpuOutOfMemory):
                 what,
                 why,
                 (
-                    f"stop process {memory.other_process} (it holds {memory.other_held} of {memory.name}) "
+                    f"stop process {memory.other_process} (it holds {memory.other_held} of "
+                    f"{memory.name}) "
                     "or use a free GPU, then run again"
                 ),
             )
@@ -51,7 +52,8 @@ class GpuOutOfMemoryLoading(GpuOutOfMemory):
             what,
             why,
             (
-                "load in 4 bit (method qlora), shard the weights over several GPUs (FSDP or ZeRO-3), or "
+                "load in 4 bit (method qlora), shard the weights over several GPUs (FSDP or "
+                "ZeRO-3), or "
                 "take a smaller model or a bigger GPU; data parallel puts a full copy on every GPU"
             ),
         )

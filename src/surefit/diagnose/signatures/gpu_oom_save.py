@@ -7,11 +7,12 @@ class GpuOutOfMemorySaving(GpuOutOfMemory):
     """GPU memory ran out while saving or merging.
 
     ## What happened
-    The training was done or interrupted for a checkpoint, and gathering or merging the weights on a GPU
-    did not fit.
+    The training was done or interrupted for a checkpoint, and gathering or merging the weights on
+    a GPU did not fit.
 
     ## Why
-    A sharded model is gathered into one full copy on one GPU; a merge holds base and result together.
+    A sharded model is gathered into one full copy on one GPU; a merge holds base and result
+    together.
 
     ## Example
         File "merge.py", line 15, in <module>
@@ -19,8 +20,8 @@ class GpuOutOfMemorySaving(GpuOutOfMemory):
         torch.OutOfMemoryError: CUDA out of memory.
 
     ## What to do
-    Merge on the CPU, or shard by shard; save sharded. The adapter or the last whole checkpoint is not
-    lost.
+    Merge on the CPU, or shard by shard; save sharded. The adapter or the last whole checkpoint is
+    not lost.
     """
 
     code = "SF105"
@@ -35,6 +36,7 @@ class GpuOutOfMemorySaving(GpuOutOfMemory):
         return (
             f"{memory.name} ran out of memory while {doing}",
             f"a full copy of the weights is gathered on one GPU: {memory.account}",
-            "merge on the CPU (or shard by shard), and save sharded; the trained adapter or the last "
+            "merge on the CPU (or shard by shard), and save sharded; the trained adapter or the "
+            "last "
             "checkpoint is still there",
         )

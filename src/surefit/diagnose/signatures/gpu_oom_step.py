@@ -13,8 +13,8 @@ class GpuOutOfMemoryInStep(GpuOutOfMemory):
     hundreds of good steps: the first long batch decides.
 
     ## Why
-    Activations grow with micro-batch times length; the logits take length times vocabulary; optimizer
-    states appear at the first step.
+    Activations grow with micro-batch times length; the logits take length times vocabulary;
+    optimizer states appear at the first step.
 
     ## Example
         torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 5.86 GiB. GPU 2 has a total
@@ -40,14 +40,14 @@ class GpuOutOfMemoryInStep(GpuOutOfMemory):
         if failure is not None and "No executable batch size" in failure.text:
             return (
                 "no batch size fits the GPU: even one sequence is too large",
-                "the search for a batch size that fits reached zero (No executable batch size found)",
-                "shorten the sequences, turn gradient checkpointing on, use 4 bit (method qlora), or "
+                "the search for a batch size that fits reached zero (No executable batch size "
+                "found)",
+                "shorten the sequences, turn gradient checkpointing on, use 4 bit (method "
+                "qlora), or "
                 "take a bigger GPU",
             )
-        if memory.other_process:
-            share = f"; stop process {memory.other_process} if it is not yours"
-        else:
-            share = ""
+        other = memory.other_process
+        share = f"; stop process {other} if it is not yours" if other else ""
         return (
             f"{memory.name} ran out of memory{where}",
             f"activations and optimizer do not fit beside the weights: {memory.account}",

@@ -28,15 +28,16 @@ class Hang(Signature):
     No rank has made a step, and no byte has moved, for longer than this phase can be silent.
 
     ## Why
-    A download that stalled, one rank that waits for another that never comes, a driver call that does not
-    return, or a program that waits for an answer on a terminal that nobody watches.
+    A download that stalled, one rank that waits for another that never comes, a driver call that
+    does not return, or a program that waits for an answer on a terminal that nobody watches.
 
     ## Example
         heartbeats.json  [{"rank": 1, "phase": "train", "step": 148, "seconds_ago": 7212}]
 
     ## What to do
-    Dump the stacks (`py-spy dump --pid`, or `kill -USR1` where faulthandler is registered), stop the run
-    and start again from the last checkpoint. The rank with the lowest step is the one to look at.
+    Dump the stacks (`py-spy dump --pid`, or `kill -USR1` where faulthandler is registered), stop
+    the run and start again from the last checkpoint. The rank with the lowest step is the one to
+    look at.
     """
 
     code = "SF207"
@@ -65,9 +66,13 @@ class Hang(Signature):
             )
         else:
             at = f" since step {beat.step}" if beat.step else ""
-            what = f"{who} has made no progress for {silent}{at} (phase {beat.phase}), and the process still lives"
+            what = (
+                f"{who} has made no progress for {silent}{at} (phase {beat.phase}), and the "
+                f"process still lives"
+            )
             next_step = (
-                f"dump the stack of {who} (`py-spy dump --pid <pid>`), stop the run, then {again(evidence)} "
+                f"dump the stack of {who} (`py-spy dump --pid <pid>`), stop the run, then "
+                f"{again(evidence)} "
                 "from the last checkpoint"
             )
         return self.answer(

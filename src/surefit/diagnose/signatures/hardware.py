@@ -11,15 +11,15 @@ class FaultyHardware(TextSignature):
     The GPU reported an error of its own: memory that cannot be corrected, a lost link, a reset.
 
     ## Why
-    Hardware breaks. The driver writes an Xid number to the kernel's log: 48, 63, 64, 94, 95 memory; 79
-    fallen off the bus; 74 NVLink; 119, 120 the GPU's firmware.
+    Hardware breaks. The driver writes an Xid number to the kernel's log: 48, 63, 64, 94, 95
+    memory; 79 fallen off the bus; 74 NVLink; 119, 120 the GPU's firmware.
 
     ## Example
         torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered
 
     ## What to do
-    Run on another machine or GPU from the last checkpoint, and report this one to its operator with the
-    lines shown. Nothing in the recipe is wrong.
+    Run on another machine or GPU from the last checkpoint, and report this one to its operator
+    with the lines shown. Nothing in the recipe is wrong.
     """
 
     code = "SF117"
@@ -38,7 +38,8 @@ class FaultyHardware(TextSignature):
     what = "the GPU or its link failed{step}{place}: a fault of the hardware, not of the run"
     why = "{text}"
     next_step = (
-        "go on from the last checkpoint on another machine or GPU, and report this one to its operator "
+        "go on from the last checkpoint on another machine or GPU, and report this one to its "
+        "operator "
         "with the lines below"
     )
 

@@ -15,13 +15,17 @@ _PROOFS = (
     r"[Dd]etected \d+ oom[-_ ]kill",
     r"\bOOMKilled\b",
     r"Exceeded (?:job|step) memory limit|exceeded memory limit",
+    r"task \d+: Out [Oo]f [Mm]emory",
     r"\bState[=:] ?OUT_OF_MEMORY",
-    r"worker was killed due to (?:the node running low on memory|memory pressure)|OutOfMemoryError: Task was killed",
+    r"worker was killed due to (?:the node running low on memory|memory pressure)|"
+    r"OutOfMemoryError: Task was killed",
 )
 _REFUSED = (
-    r"DefaultCPUAllocator: (?:can't|not enough memory).{0,40}(?:tried to allocate (?P<wanted>\d+) bytes)?",
+    r"DefaultCPUAllocator: (?:can't|not enough memory).{0,40}(?:tried to allocate "
+    r"(?P<wanted>\d+) bytes)?",
     r"Unable to allocate (?P<size>[\d.]+ [KMGT]iB) for an array",
     r"\[Errno 12\] Cannot allocate memory|\(os error 12\)",
+    r"Task was killed due to the node running low on memory|memory pressure",
     r"std::bad_alloc|^MemoryError\b",
 )
 _PROCESS_DIED = re.compile(
@@ -35,23 +39,24 @@ class HostOutOfMemory(Signature):
     """The machine's main memory ran out and the kernel ended a process for it.
 
     ## What happened
-    A process of the run asked for more main memory (RAM, not GPU memory) than its machine, container or
-    job may use. The kernel killed it with signal 9, so that there is no traceback; or the allocation
-    was refused and an exception says so.
+    A process of the run asked for more main memory (RAM, not GPU memory) than its machine,
+    container or job may use. The kernel killed it with signal 9, so that there is no traceback; or
+    the allocation was refused and an exception says so.
 
     ## Why
-    Every rank loads its own full copy of the weights; data sets are copied by each loader process and by
-    each `num_proc` worker of a tokenisation; a merge needs the whole model twice. The proof is the
-    counter `oom_kill` of the memory group, the scheduler's state OUT_OF_MEMORY, or the kernel's line.
+    Every rank loads its own full copy of the weights; data sets are copied by each loader process
+    and by each `num_proc` worker of a tokenisation; a merge needs the whole model twice. The proof
+    is the counter `oom_kill` of the memory group, the scheduler's state OUT_OF_MEMORY, or the
+    kernel's line.
 
     ## Example
         exit.json  {"code": 137, "oom_kill": 1}
         Memory cgroup out of memory: Killed process 30821 (python) total-vm:71303168kB
 
     ## What to do
-    Use fewer loader processes and fewer ranks on the machine, let one rank load and send the weights to
-    the others, stream the data, or take a machine with more memory. The same run on the same machine
-    would die again.
+    Use fewer loader processes and fewer ranks on the machine, let one rank load and send the
+    weights to the others, stream the data, or take a machine with more memory. The same run on the
+    same machine would die again.
     """
 
     code = "SF202"
@@ -70,7 +75,8 @@ class HostOutOfMemory(Signature):
             evidence,
             what=f"{who} ran out of main memory (RAM) and was ended for it",
             why=because,
-            next_step="use less memory: fewer data workers (num_workers, num_proc) and fewer ranks on "
+            next_step="use less memory: fewer data workers (num_workers, num_proc) and fewer "
+            "ranks on "
             "this machine, or take one with more RAM; unchanged it would die again",
             lines=lines,
             rank=rank,
@@ -89,7 +95,8 @@ class HostOutOfMemory(Signature):
             lines = list(root.failure.last.lines[:3]) if root.failure else []
             lines += [root.signal_line] if root.signal_line else []
             return (
-                f"the kernel killed a process of this run for its memory ({times}: the oom_kill counter rose by {end.oom_kill})",
+                f"the kernel killed a process of this run for its memory ({times}: the oom_kill "
+                f"counter rose by {end.oom_kill})",
                 lines,
             )
         if (end.scheduler or "").upper() in _WORDS:

@@ -4,7 +4,10 @@ import re
 
 from surefit.diagnose.signatures.signature import Found, TextSignature
 
-_URL = r"https?://[\w.:-]+/(?:api/)?(?:models/|datasets/|spaces/)?(?P<repo>[\w.-]+/[\w.-]+?)(?:/(?:resolve|tree|raw|commit|preupload|xet|revision)|[\s'\".,)]*(?:$|\s))"
+_URL = (
+    r"https?://[\w.:-]+/(?:api/)?(?:models/|datasets/|spaces/)?(?P<repo>[\w.-]+/[\w.-]+?)(?:/"
+    r"(?:resolve|tree|raw|commit|preupload|xet|revision)|[\s'\".,)]*(?:$|\s))"
+)
 _NAMED = (
     r"(?:model|dataset|repo(?:sitory)?|load(?:ing)?|for) ['\"`]?(?P<repo>[\w.-]+/[\w.-]+)['\"`]?"
 )

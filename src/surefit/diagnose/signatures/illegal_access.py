@@ -10,15 +10,17 @@ class IllegalAccess(TextSignature):
     CUDA stopped the program with an illegal or misaligned memory access.
 
     ## Why
-    Usually a bug in a fused kernel (attention, loss, optimizer), sometimes an index outside a table. The
-    line in the traceback is often not the guilty one, because kernels run asynchronously.
+    Usually a bug in a fused kernel (attention, loss, optimizer), sometimes an index outside a
+    table. The line in the traceback is often not the guilty one, because kernels run
+    asynchronously.
 
     ## Example
         torch.AcceleratorError: CUDA error: an illegal memory access was encountered
 
     ## What to do
-    Repeat once from the last checkpoint with fused kernels off; `CUDA_LAUNCH_BLOCKING=1` for one step
-    shows the true line. If it comes again on other hardware, report it to the kernel's authors.
+    Repeat once from the last checkpoint with fused kernels off; `CUDA_LAUNCH_BLOCKING=1` for one
+    step shows the true line. If it comes again on other hardware, report it to the kernel's
+    authors.
     """
 
     code = "SF116"

@@ -1,5 +1,7 @@
 """SF304 IMPORT."""
 
+from typing import ClassVar
+
 from surefit.diagnose.diagnosis import Diagnosis
 from surefit.diagnose.evidence import Evidence
 from surefit.diagnose.signatures.signature import TextSignature
@@ -26,13 +28,16 @@ class ImportMissing(TextSignature):
     title = "Something is not installed"
     patterns = (
         r"No module named ['\"]?(?P<name>[\w.]+)",
-        r"(?P<name>[\w-]+)(?:`)? (?:library|package)? ?(?:but )?(?:it )?was not found in your environment",
-        r"(?:requires?|needs?) (?:the )?[`'\"]?(?P<name>[\w-]+)[`'\"]?(?:[<>=]\S+)? ?(?:library|package)?"
+        r"(?P<name>[\w-]+)(?:`)? (?:library|package)? ?(?:but )?(?:it )?was not found in your "
+        r"environment",
+        r"(?:requires?|needs?) (?:the )?[`'\"]?(?P<name>[\w-]+)[`'\"]?(?:[<>=]\S+)? ?(?:library|"
+        r"package)?"
         r".{0,60}(?:pip install|not (?:be )?(?:found|installed)|to be installed)",
         r"(?P<name>lib[\w.+-]+\.so[\w.]*): cannot open shared object",
         r"(?:bash|sh|zsh)?:? ?(?:line \d+: )?(?P<name>[\w./-]+): (?:command )?not found",
         r"exec: [\"']?(?P<name>[^\"':]+)[\"']?: (?:executable file )?not found",
-        r"(?:PackageNotFoundError|ImportError): .{0,60}?(?P<name>[\w-]+)[`'\"]? (?:is )?not installed",
+        r"(?:PackageNotFoundError|ImportError): .{0,60}?(?P<name>[\w-]+)[`'\"]? (?:is )?not "
+        r"installed",
         r"(?:[Pp]lease install|pip install) [`'\"]?(?P<name>[a-z][\w-]+)",
     )
     log_patterns = (
@@ -44,7 +49,7 @@ class ImportMissing(TextSignature):
     what = "{name} is not installed in this environment"
     why = "{text}"
     next_step = "install {name} in the environment that runs the training, or use the right image"
-    _PROGRAM = {
+    _PROGRAM: ClassVar[dict[int, str]] = {
         127: "a program was not found",
         126: "a program was found but cannot be executed",
     }

@@ -5,7 +5,8 @@ import re
 from surefit.diagnose.signatures.signature import Found, TextSignature
 
 _INDEX = (
-    r"Assertion `(?:srcIndex < srcSelectDimSize|-?\w*\s*<=? ?\w*[Ii]nd(?:ex|ices)\b|t(?:arget)? >= 0|"
+    r"Assertion `(?:srcIndex < srcSelectDimSize|-?\w*\s*<=? ?\w*[Ii]nd(?:ex|ices)\b|t(?:arget)? "
+    r">= 0|"
     r"idx_dim >= 0|ind >= 0|index >= -sizes|vectorized_gather_kernel: ind|0 <= |"
     r"-sizes\[i\] <= index|label)[^`]*`? ?(?:failed|&&)|index out of bounds|ScatterGatherKernel"
     r"|indexSelect\w*Index|embedding|[Nn][Ll][Ll]_?[Ll]oss|cross_entropy"
@@ -17,19 +18,19 @@ class IndexOutsideTable(TextSignature):
     """A token id, a position or a label lies outside its table.
 
     ## What happened
-    A lookup used an index that the table does not have. On the CPU the message says so; on a GPU it is a
-    "device-side assert", and everything after it fails as well.
+    A lookup used an index that the table does not have. On the CPU the message says so; on a GPU
+    it is a "device-side assert", and everything after it fails as well.
 
     ## Why
-    Tokens were added and the embeddings not resized, the tokenizer belongs to another model, a row is
-    longer than the position table, or a label is not in the range of classes.
+    Tokens were added and the embeddings not resized, the tokenizer belongs to another model, a row
+    is longer than the position table, or a label is not in the range of classes.
 
     ## Example
         Indexing.cu:1553: indexSelectLargeIndex: Assertion `srcIndex < srcSelectDimSize` failed.
 
     ## What to do
-    Resize the embeddings after adding tokens, cut rows at the model's length, and check the highest id
-    of the data against the vocabulary before a GPU is rented.
+    Resize the embeddings after adding tokens, cut rows at the model's length, and check the
+    highest id of the data against the vocabulary before a GPU is rented.
     """
 
     code = "SF118"
@@ -40,13 +41,15 @@ class IndexOutsideTable(TextSignature):
         r"index out of range in self",
         r"IndexError: Target -?\d+ is out of bounds|(?:index|Target) -?\d+ is out of bounds for",
         r"Assertion `srcIndex < srcSelectDimSize` failed",
-        r"[Tt]oken (?:id|index) \d+.{0,40}(?:out of|outside|exceeds|>=).{0,30}(?:vocab|range|embedding)",
+        r"[Tt]oken (?:id|index) \d+.{0,40}(?:out of|outside|exceeds|>=).{0,30}(?:vocab|range|"
+        r"embedding)",
         r"index -?\d+ is out of bounds for dimension",
     )
     what = "a token id or position lies outside its table{step}{place}"
     why = "{text}{assertion}{added}"
     next_step = (
-        "resize the embeddings after adding tokens (or map the new tokens to existing ones), cut rows at "
+        "resize the embeddings after adding tokens (or map the new tokens to existing ones), "
+        "cut rows at "
         "the model's length, and check the ids on the CPU first"
     )
     context = (r"Assertion `", r"(?:added|adding|Added) \d+ (?:special |new )?tokens?")

@@ -1,5 +1,7 @@
 """SF115 KERNEL_LIB."""
 
+from typing import ClassVar
+
 from surefit.diagnose.signatures.signature import Found, TextSignature
 
 
@@ -7,18 +9,20 @@ class KernelLibrary(TextSignature):
     """A compiled extension is absent or was built for something else.
 
     ## What happened
-    flash-attn, bitsandbytes, a fused kernel or a kernel that is compiled at start could not be used.
+    flash-attn, bitsandbytes, a fused kernel or a kernel that is compiled at start could not be
+    used.
 
     ## Why
-    Such packages hold machine code for one torch, one CUDA and some GPUs. pip installs them next to any
-    torch. Compiling at start needs a CUDA toolkit (`nvcc`), which most run-time images lack.
+    Such packages hold machine code for one torch, one CUDA and some GPUs. pip installs them next
+    to any torch. Compiling at start needs a CUDA toolkit (`nvcc`), which most run-time images lack.
 
     ## Example
-        ImportError: FlashAttention2 has been toggled on, but it cannot be used due to the following error
+        ImportError: FlashAttention2 has been toggled on, but it cannot be used due to the
+        following error
 
     ## What to do
-    Do without it (`attn_implementation="sdpa"`, no 4 bit, no fused kernels), or install the wheel that
-    matches this torch and CUDA.
+    Do without it (`attn_implementation="sdpa"`, no 4 bit, no fused kernels), or install the wheel
+    that matches this torch and CUDA.
     """
 
     code = "SF115"
@@ -27,28 +31,35 @@ class KernelLibrary(TextSignature):
     patterns = (
         r"(?P<package>bitsandbytes) native library functionality but it's not available",
         r"(?P<package>CUDA) VERSION MISMATCH",
-        r"CUDA [Ss]etup failed despite (?:GPU|CUDA) being available|Configured CUDA binary not found",
+        r"CUDA [Ss]etup failed despite (?:GPU|CUDA) being available|Configured CUDA binary not "
+        r"found",
         r"(?P<package>libbitsandbytes\w*)\.so",
-        r"(?P<package>FlashAttention ?-?\d?).{0,80}(?:toggled on|cannot be used|not installed|not available"
+        r"(?P<package>FlashAttention ?-?\d?).{0,80}(?:toggled on|cannot be used|not installed|"
+        r"not available"
         r"|requires?|only supports?)",
         r"(?P<package>FlashAttention) only supports",
-        r"(?P<package>flash[_-]attn\w*).{0,120}(?:undefined symbol|cannot open shared|not installed)",
+        r"(?P<package>flash[_-]attn\w*).{0,120}(?:undefined symbol|cannot open shared|not "
+        r"installed)",
         r"undefined symbol: (?P<symbol>\S+)",
-        r"No module named '(?P<package>flash_attn\w*|bitsandbytes|xformers|triton|causal_conv1d|mamba_ssm"
+        r"No module named '(?P<package>flash_attn\w*|bitsandbytes|xformers|triton|causal_conv1d|"
+        r"mamba_ssm"
         r"|deepspeed\.ops\S*|apex|liger_kernel|\w*_cuda|\w+_cuda_ext\w*)'",
         r"(?P<package>CUDA_HOME) (?:environment variable is not set|does not exist)",
         r"Could not find (?P<package>nvcc)|(?P<package2>nvcc): (?:command )?not found",
         r"Unable to (?:JIT )?load the (?P<package>\S+) op",
         r"Error building extension '(?P<package>[^']+)'|Ninja is required to load C\+\+ extensions",
         r"detected CUDA version.{0,60}mismatches the version that was used to compile",
-        r"(?P<package>bitsandbytes)\W.{0,80}(?:requires?|install|not (?:found|installed|available))",
+        r"(?P<package>bitsandbytes)\W.{0,80}(?:requires?|install|not (?:found|installed|"
+        r"available))",
         r"requires the latest version of (?P<package>bitsandbytes)",
         r"(?P<package>xformers).{0,60}(?:can't load|not available|was built for)",
-        r"(?P<package>[Tt]riton).{0,80}(?:cannot find|Failed to (?:compile|find)|no .{0,10}compiler)",
+        r"(?P<package>[Tt]riton).{0,80}(?:cannot find|Failed to (?:compile|find)|no "
+        r".{0,10}compiler)",
         r"Failed to find C compiler",
-        r"(?P<package>sageattention|torchao|[Ll]iger).{0,60}(?:not (?:installed|available)|version)",
+        r"(?P<package>sageattention|torchao|[Ll]iger).{0,60}(?:not (?:installed|available)|"
+        r"version)",
     )
-    defaults = {"package": "a compiled extension"}
+    defaults: ClassVar[dict[str, str]] = {"package": "a compiled extension"}
     what = "{package} cannot be used in this environment"
     why = "{text}"
     next_step = (

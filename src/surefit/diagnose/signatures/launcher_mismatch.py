@@ -9,18 +9,19 @@ class LauncherMismatch(TextSignature):
     """Processes and GPUs do not match.
 
     ## What happened
-    More processes were started than GPUs are visible, two processes took the same GPU, or one process
-    found several GPUs where the program needs one process per GPU.
+    More processes were started than GPUs are visible, two processes took the same GPU, or one
+    process found several GPUs where the program needs one process per GPU.
 
     ## Why
-    `--nproc-per-node` differs from the visible GPUs, CUDA_VISIBLE_DEVICES hides some, or a script was
-    started with `python` on a machine with several GPUs.
+    `--nproc-per-node` differs from the visible GPUs, CUDA_VISIBLE_DEVICES hides some, or a script
+    was started with `python` on a machine with several GPUs.
 
     ## Example
         torch.AcceleratorError: CUDA error: invalid device ordinal
 
     ## What to do
-    Start exactly one process per visible GPU, or make one GPU visible for a program that handles one.
+    Start exactly one process per visible GPU, or make one GPU visible for a program that handles
+    one.
     """
 
     code = "SF112"
@@ -30,8 +31,10 @@ class LauncherMismatch(TextSignature):
         r"invalid device ordinal",
         r"Duplicate GPU detected",
         r"does not support .?nn\.DataParallel",
-        r"does not support multi[- ]?GPU|multi[- ]?GPU (?:setups? |training )?(?:is|are) not (?:yet )?supp",
-        r"not supported for multi-?GPU|only supports? (?:a )?single GPU|does not work with multiple GPUs",
+        r"does not support multi[- ]?GPU|multi[- ]?GPU (?:setups? |training )?(?:is|are) not "
+        r"(?:yet )?supp",
+        r"not supported for multi-?GPU|only supports? (?:a )?single GPU|does not work with "
+        r"multiple GPUs",
         r"(?:local_)?rank \d+.{0,40}(?:only|but).{0,20}\d+ (?:GPU|device)s?",
         r"num_processes.{0,40}(?:exceeds|greater than|larger than).{0,30}(?:GPU|device)",
         r"No (?:more )?devices? (?:left|available) for rank",
@@ -39,7 +42,8 @@ class LauncherMismatch(TextSignature):
     what = "the number of processes does not match the visible GPUs{place}{counts}"
     why = "{text}"
     next_step = (
-        "start one process per visible GPU{flag}; for a program that handles only one GPU, start one "
+        "start one process per visible GPU{flag}; for a program that handles only one GPU, "
+        "start one "
         "process with `CUDA_VISIBLE_DEVICES=0`"
     )
 

@@ -1,5 +1,7 @@
 """SF302 MODEL_UNKNOWN."""
 
+from typing import ClassVar
+
 from surefit.diagnose.signatures.signature import TextSignature
 
 
@@ -13,8 +15,8 @@ class ModelUnknown(TextSignature):
     The model is newer than the library, or the name is misspelt in a configuration written by hand.
 
     ## Example
-        ValueError: The checkpoint you are trying to load has model type `wren4_moe` but Transformers does
-        not recognize this architecture.
+        ValueError: The checkpoint you are trying to load has model type `wren4_moe` but
+        Transformers does not recognize this architecture.
 
     ## What to do
     Install a transformers release that knows the model, or take a model that this release knows.
@@ -25,14 +27,16 @@ class ModelUnknown(TextSignature):
     title = "The library does not know this model"
     patterns = (
         r"has model type [`'\"]?(?P<type>[\w.-]+)[`'\"]? but Transformers does not recognize",
-        r"model[ _]type [`'\"](?P<type>[\w.-]+)[`'\"].{0,60}(?:not recogni[sz]e|unknown|not support)",
+        r"model[ _]type [`'\"](?P<type>[\w.-]+)[`'\"].{0,60}(?:not recogni[sz]e|unknown|not "
+        r"support)",
         r"Unrecognized model in (?P<type>\S+?)\.? Should have a `?model_type",
         r"Unrecognized configuration class <class '[\w.]*?\.?(?P<type>\w+)'>",
         r"[Mm]odel architectures? \[?'?(?P<type>\w+)'?\]? (?:is|are) not supported",
-        r"(?:does not|doesn't) (?:support|recognize) (?:the |this )?architecture:? ?[`'\"]?(?P<type>[\w.-]+)",
+        r"(?:does not|doesn't) (?:support|recognize) (?:the |this )?architecture:? "
+        r"?[`'\"]?(?P<type>[\w.-]+)",
         r"Architecture '?(?P<type>\w+)'? (?:is )?not supported",
     )
-    defaults = {"type": "of this model"}
+    defaults: ClassVar[dict[str, str]] = {"type": "of this model"}
     what = "the installed library does not know the model type {type}"
     why = "{text}"
     next_step = (

@@ -10,7 +10,8 @@ from surefit.diagnose.signatures.signature import Signature
 _SAID = (
     r"\bloss is (?:nan|inf)|returned nan values|contains either `?inf`?, `?nan`?"
     r"|[Nn]on-?finite (?:loss|grad)|(?:loss|grad\w*|grad_norm) (?:is |became |was )?not finite"
-    r"|Current loss scale already at minimum|NaN or Inf found|nan loss|loss (?:is|became|=) ?(?:nan|NaN)"
+    r"|Current loss scale already at minimum|NaN or Inf found|nan loss|loss (?:is|became|=) "
+    r"?(?:nan|NaN)"
     r"|total norm (?:for gradients|of order).*is non-finite"
 )
 
@@ -19,20 +20,20 @@ class NotANumber(Signature):
     """Loss or gradient is no longer a number.
 
     ## What happened
-    The loss or the gradient norm became nan or infinite and stayed so. From then on nothing is learned,
-    and the weights are ruined, even when the process goes on and ends with code 0.
+    The loss or the gradient norm became nan or infinite and stayed so. From then on nothing is
+    learned, and the weights are ruined, even when the process goes on and ends with code 0.
 
     ## Why
-    A learning rate that is too high, fp16 where a value exceeds 65,504, or a row with an empty answer.
-    transformers' `logging_nan_inf_filter` hides it: it logs a loss of 0 instead of nan, only
-    `grad_norm` tells.
+    A learning rate that is too high, fp16 where a value exceeds 65,504, or a row with an empty
+    answer. transformers' `logging_nan_inf_filter` hides it: it logs a loss of 0 instead of nan,
+    only `grad_norm` tells.
 
     ## Example
         {'loss': '0', 'grad_norm': 'nan', 'learning_rate': '2.571e+37'}
 
     ## What to do
-    Start again from the base model or the last good checkpoint, with bf16 or fp32 instead of fp16, a
-    lower learning rate and a warm-up. Look at the rows near the first bad step.
+    Start again from the base model or the last good checkpoint, with bf16 or fp32 instead of fp16,
+    a lower learning rate and a warm-up. Look at the rows near the first bad step.
     """
 
     code = "SF601"
@@ -56,9 +57,11 @@ class NotANumber(Signature):
         return self.answer(
             evidence,
             what=f"loss or gradient became nan or infinite{_where(evidence, first)}",
-            why=f"the numbers overflowed or a row has nothing to learn{masked}: too high a learning "
+            why=f"the numbers overflowed or a row has nothing to learn{masked}: too high a "
+            f"learning "
             f"rate{used}, fp16, or an empty answer; the weights are of no use from there on",
-            next_step="start from the base model or the last good checkpoint with bf16 or fp32 and a "
+            next_step="start from the base model or the last good checkpoint with bf16 or fp32 "
+            "and a "
             f"lower learning rate{used}, and look at the rows near that step",
             lines=[*lines, *([spoken] if spoken else [])],
             phase="train",

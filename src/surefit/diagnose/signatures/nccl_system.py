@@ -10,12 +10,12 @@ class TransportFailed(TextSignature):
     NCCL (or another backend) could not set up its connections: no rank got far enough to compute.
 
     ## Why
-    It chose a network interface on which the nodes cannot reach each other (`docker0` is usual), a fabric
-    is broken, or driver and library do not match.
+    It chose a network interface on which the nodes cannot reach each other (`docker0` is usual), a
+    fabric is broken, or driver and library do not match.
 
     ## Example
-        ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error.
-        socketStartConnect: Connect to 172.17.0.1<45011> failed
+        ncclSystemError: System call (e.g. socket, malloc) or external library call failed or
+        device error. socketStartConnect: Connect to 172.17.0.1<45011> failed
 
     ## What to do
     Set `NCCL_SOCKET_IFNAME` to the real network card (`ip addr` shows them), or
@@ -30,14 +30,17 @@ class TransportFailed(TextSignature):
         r"unhandled (?:system|cuda) error|ncclSystemError|ncclUnhandledCudaError|ncclInternalError",
         r"[Bb]ootstrap ?:? ?[Nn]o socket interface found.*|No (?:socket )?interface found.*",
         r"ncclInvalidUsage|ncclInvalidArgument|NCCL error in",
-        r"NVLS|fabric manager|system not yet initialized.*fabric|ibv_\w+ failed|IB .{0,40}(?:failed|error)",
+        r"NVLS|fabric manager|system not yet initialized.*fabric|ibv_\w+ failed|IB "
+        r".{0,40}(?:failed|error)",
         r"[Gg]loo connectFullMesh failed|makeDeviceForHostname|Unable to resolve hostname",
-        r"NET/(?:IB|OFI|Socket).{0,60}(?:error|fail)|Call to (?:ibv_\w+|connect|bind) (?:failed|returned).*",
+        r"NET/(?:IB|OFI|Socket).{0,60}(?:error|fail)|Call to (?:ibv_\w+|connect|bind) (?:failed|"
+        r"returned).*",
     )
     what = "the transport between the processes could not start"
     why = "{said}"
     next_step = (
-        "set `NCCL_SOCKET_IFNAME` to the network card on which the nodes reach each other (see `ip addr`); "
+        "set `NCCL_SOCKET_IFNAME` to the network card on which the nodes reach each other (see "
+        "`ip addr`); "
         "`NCCL_DEBUG=INFO` shows which one was chosen"
     )
     context = (r"NCCL_SOCKET_IFNAME=|NCCL WARN .*(?:fail|error|No)",)

@@ -13,8 +13,8 @@ class NoAdapter(TextSignature):
     Gradients cannot change quantised weights. QLoRA trains a small adapter beside them.
 
     ## Example
-        ValueError: You cannot perform fine-tuning on purely quantized models. Please attach trainable
-        adapters on top of the quantized model
+        ValueError: You cannot perform fine-tuning on purely quantized models. Please attach
+        trainable adapters on top of the quantized model
 
     ## What to do
     Switch LoRA on, or load the model in 16 bit for a full fine-tune.

@@ -1,18 +1,24 @@
 """SF505 NO_COLUMNS."""
 
 import re
+from typing import ClassVar
 
 from surefit.diagnose.signatures.signature import Found, TextSignature
 
 _KEY = r"^KeyError: ['\"](?P<column>[^'\"\n]+)['\"]"
 _USUAL = (
-    r"^(?:text|content|messages?|prompts?|completions?|instruction|inputs?|outputs?|conversations?|role|from"
-    r"|value|chosen|rejected|question|answer|response|labels?|target|context|system|user|assistant|query"
-    r"|dialog(?:ue)?|human|gpt|images?|tools?|label_ids|input_ids|attention_mask|document|title|summary)$"
+    r"^(?:text|content|messages?|prompts?|completions?|instruction|inputs?|outputs?|"
+    r"conversations?|role|from"
+    r"|value|chosen|rejected|question|answer|response|labels?|target|context|system|user|"
+    r"assistant|query"
+    r"|dialog(?:ue)?|human|gpt|images?|tools?|label_ids|input_ids|attention_mask|document|title|"
+    r"summary)$"
 )
 _DATA_CALLS = (
-    r"/datasets/|formatting\.py|arrow_dataset|data_collat|:collate|dataloader|_prepare_dataset|:tokeni[sz]e"
-    r"|:encode|:preprocess|:format|:batch$|:rows?$|:__getitem__|pandas|:apply_chat|:map|:_?fetch|data_utils"
+    r"/datasets/|formatting\.py|arrow_dataset|data_collat|:collate|dataloader|_prepare_dataset|"
+    r":tokeni[sz]e"
+    r"|:encode|:preprocess|:format|:batch$|:rows?$|:__getitem__|pandas|:apply_chat|:map|"
+    r":_?fetch|data_utils"
 )
 _OTHER_CALLS = (
     r":on_\w+$|optim|:state_dict|callback|configuration_|:__init__$.*config|registry|environ"
@@ -26,15 +32,15 @@ class NoColumns(TextSignature):
     The trainer asked the rows for a name that they do not have, or found no column it can use.
 
     ## Why
-    Every trainer expects its own names (`text`, `messages`, `prompt` and `completion`), and data sets come
-    with others (`instruction`, `output`). Sometimes only one row lacks the key.
+    Every trainer expects its own names (`text`, `messages`, `prompt` and `completion`), and data
+    sets come with others (`instruction`, `output`). Sometimes only one row lacks the key.
 
     ## Example
         KeyError: 'text'
 
     ## What to do
-    Map the columns, or repair or drop the row. surefit finds the usual forms by itself and names the row
-    that does not fit.
+    Map the columns, or repair or drop the row. surefit finds the usual forms by itself and names
+    the row that does not fit.
     """
 
     code = "SF505"
@@ -43,15 +49,19 @@ class NoColumns(TextSignature):
     patterns = (
         r"No columns in the dataset match.{0,400}ignored: \[(?P<column>[^\]]*)\]",
         r"No columns in the dataset match",
-        r"[Cc]olumn(?:\(s\)|s)? (?:names? )?\[?['\"]?(?P<column>[\w, '\"]+?)['\"]?\]? (?:(?:is|are) )?(?:not in|do(?:es)?n't exist|not found|missing)",
-        r"(?:[Dd]ataset|[Rr]ows?|data)(?! files must).{0,60}(?:must|should|has to|needs? to) (?:contain|have|include).{0,30}(?:column|field|key)s?",
-        r"(?:missing|expected|required) (?:the )?(?:column|field|key)s?:? \[?['\"`]?(?P<column>\w+)",
-        r"(?:[Cc]ould not|cannot|[Uu]nable to) (?:find|detect|infer) (?:a |the )?(?:text |data ?set )?(?:column|format|field)",
+        r"[Cc]olumn(?:\(s\)|s)? (?:names? )?\[?['\"]?(?P<column>[\w, '\"]+?)['\"]?\]? (?:(?:is|"
+        r"are) )?(?:not in|do(?:es)?n't exist|not found|missing)",
+        r"(?:[Dd]ataset|[Rr]ows?|data)(?! files must).{0,60}(?:must|should|has to|needs? to) "
+        r"(?:contain|have|include).{0,30}(?:column|field|key)s?",
+        r"(?:missing|expected|required) (?:the )?(?:column|field|key)s?:? "
+        r"\[?['\"`]?(?P<column>\w+)",
+        r"(?:[Cc]ould not|cannot|[Uu]nable to) (?:find|detect|infer) (?:a |the )?(?:text |data "
+        r"?set )?(?:column|format|field)",
         r"dataset_text_field.{0,80}(?:not|missing)",
         r"UndefinedError: '[^']*' (?:object )?has no attribute '(?P<column>\w+)'",
         _KEY,
     )
-    defaults = {"column": "that is expected"}
+    defaults: ClassVar[dict[str, str]] = {"column": "that is expected"}
     what = "the rows have no column or key '{column}'{place}"
     why = "{text}{there}"
     next_step = "map your columns to the expected ones, or repair the row that lacks '{column}'"

@@ -7,11 +7,12 @@ class NoSamples(TextSignature):
     """There is nothing to train on.
 
     ## What happened
-    The data set has no rows, every row was filtered out, or all text together does not fill one block.
+    The data set has no rows, every row was filtered out, or all text together does not fill one
+    block.
 
     ## Why
-    An empty file, a wrong split, a filter that drops everything, or packing into blocks longer than the
-    whole text.
+    An empty file, a wrong split, a filter that drops everything, or packing into blocks longer
+    than the whole text.
 
     ## Example
         ValueError: num_samples should be a positive integer value, but got num_samples=0
@@ -26,16 +27,23 @@ class NoSamples(TextSignature):
     patterns = (
         r"num_samples should be a positive integer.{0,40}num_samples=0|num_samples=0",
         r"^StopIteration\b",
-        r"(?:train|eval)?_?[Dd]ataset (?:is|was|has become) empty|empty (?:training )?(?:data ?set|file)|EmptyData",
-        r"[Cc]annot find valid samples|(?:no|0|zero) (?:valid |training |usable )?(?:samples?|rows?|examples?)\b.{0,40}(?:found|left|remain|to train|in)",
-        r"corresponds to no data|No columns to parse from file|Invalid key: \d+ is out of bounds for size 0",
+        r"(?:train|eval)?_?[Dd]ataset (?:is|was|has become) empty|empty (?:training )?(?:data "
+        r"?set|file)|EmptyData",
+        r"[Cc]annot find valid samples|(?:no|0|zero) (?:valid |training |usable )?(?:samples?|"
+        r"rows?|examples?)\b.{0,40}(?:found|left|remain|to train|in)",
+        r"corresponds to no data|No columns to parse from file|Invalid key: \d+ is out of "
+        r"bounds for size 0",
         r"(?:batch )?length of .?train_dataloader.? is 0|There seems not to be a single sample",
-        r"must (?:contain|have) at least (?:one|1) (?:row|sample|example)|needs? at least one array to concatenate",
+        r"must (?:contain|have) at least (?:one|1) (?:row|sample|example)|needs? at least one "
+        r"array to concatenate",
         r"IndexError: list index out of range|ZeroDivisionError",
     )
     what = "there is nothing to train on: {data} gives no rows"
     why = "{text}{rows}"
-    next_step = "look at {data}: it may be empty; with little text use a smaller block or switch packing off"
+    next_step = (
+        "look at {data}: it may be empty; with little text use a smaller block or "
+        "switch packing off"
+    )
     context = (r"Generating \w+ split: \d+ examples", r"training rows|[\"']block")
 
     def accepts(self, found: Found) -> bool:

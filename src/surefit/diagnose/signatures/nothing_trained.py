@@ -12,7 +12,10 @@ _ZERO_STEPS = (
     r"(?:max_steps|num_training_steps|total steps) ?[:=] ?0\b|\b0 optimizer steps"
 )
 _NO_WEIGHTS = r"trainable params: 0 \|\||[Tt]rainable parameters ?[:=] ?0\b|\b0 trainable param"
-_FINISHED = r"already (?:completed|finished|trained|at)|nothing (?:left )?to train|[Tt]raining (?:is )?already complete"
+_FINISHED = (
+    r"already (?:completed|finished|trained|at)|nothing (?:left )?to train|[Tt]raining "
+    r"(?:is )?already complete"
+)
 _RESUME = r"resum\w*['\"]?[:=]? ?['\"]?\S*?checkpoint-(?P<step>\d+)"
 _LIMIT = r"max_steps['\"]?[:=] ?['\"]?(?P<steps>\d+)"
 
@@ -24,8 +27,8 @@ class NothingTrained(Signature):
     The process ended with code 0 and saved a model, and that model equals the one it began with.
 
     ## Why
-    There were no optimizer steps (too few rows for the accumulation, or a checkpoint that was already at
-    its last step), the learning rate was 0, or everything was frozen.
+    There were no optimizer steps (too few rows for the accumulation, or a checkpoint that was
+    already at its last step), the learning rate was 0, or everything was frozen.
 
     ## Example
         [train] planned optimizer steps: 0
@@ -109,7 +112,8 @@ class NothingTrained(Signature):
         elif start and limit and int(start[-1][1]["step"]) >= int(limit[-1]["steps"]):
             lines = [start[-1][0]]
             why = (
-                f"the checkpoint is already at step {start[-1][1]['step']} of {limit[-1]['steps']}, so that "
+                f"the checkpoint is already at step {start[-1][1]['step']} of "
+                f"{limit[-1]['steps']}, so that "
                 "no step was left to train"
             )
         else:

@@ -17,14 +17,15 @@ class PeerLost(Signature):
     A connection to another process broke. What is here is the victim's view.
 
     ## Why
-    The other process died first: killed, crashed, or ended by an exception. Nothing here says which.
+    The other process died first: killed, crashed, or ended by an exception. Nothing here says
+    which.
 
     ## Example
         RuntimeError: ... Connection closed by peer [127.0.0.1]:11954.
 
     ## What to do
-    Open the log of the other process, or give surefit the folder with all of them. On its machine look at
-    the kernel's log and the memory counters.
+    Open the log of the other process, or give surefit the folder with all of them. On its machine
+    look at the kernel's log and the memory counters.
     """
 
     code = "SF702"
@@ -39,7 +40,7 @@ class PeerLost(Signature):
         line = next(
             (t for t in failure.text.splitlines() if PEER_LOST.search(t)), failure.last.text
         )
-        address = [m for m in _ADDRESS.finditer(failure.text)]
+        address = list(_ADDRESS.finditer(failure.text))
         other = next((m["ip"] for m in address if m["ip"]), None) or next(
             (m["host"] for m in address), None
         )
@@ -51,7 +52,8 @@ class PeerLost(Signature):
             evidence,
             what=f"the process here only lost its partner{where}, which died first",
             why=f"this is the victim's view: {line.strip()}",
-            next_step=f"open the log of the other process{where} and diagnose the folder with all of them; on "
+            next_step=f"open the log of the other process{where} and diagnose the folder with "
+            f"all of them; on "
             "its machine look at the kernel's log and the memory counters",
             lines=[*failure.last.lines[:3], *detail],
             rank=None,

@@ -1,5 +1,7 @@
 """SF403 PERMISSION."""
 
+from typing import ClassVar
+
 from surefit.diagnose.signatures.signature import TextSignature
 
 
@@ -10,7 +12,8 @@ class NotPermitted(TextSignature):
     The file system refused: it is read-only, or belongs to somebody else.
 
     ## Why
-    A folder is mounted read-only, the container runs as another user, or a cache was created by root.
+    A folder is mounted read-only, the container runs as another user, or a cache was created by
+    root.
 
     ## Example
         OSError: [Errno 30] Read-only file system: '/mnt/results/kestrel'
@@ -26,10 +29,11 @@ class NotPermitted(TextSignature):
         r"[Rr]ead-only file system(?:.{0,4}'(?P<path>[^']+)')?|\[Errno 30\]|os error 30",
         r"\[Errno 13\] Permission denied: '?(?P<path>[^'\n]+)",
         r"\[Errno 1\] Operation not permitted(?:: '(?P<path>[^']+)')?",
-        r"(?P<path>/\S+?):? [Pp]ermission denied|[Pp]ermission denied.{0,20}(?P<path2>/\S+)|os error 13",
+        r"(?P<path>/\S+?):? [Pp]ermission denied|[Pp]ermission denied.{0,20}(?P<path2>/\S+)|os "
+        r"error 13",
         r"PermissionError|(?P<path>/\S+) is not writ(?:e)?able|[Nn]o write (?:access|permission)",
     )
-    defaults = {"path": "a folder"}
+    defaults: ClassVar[dict[str, str]] = {"path": "a folder"}
     what = "{path} may not be written"
     why = "{text}"
     next_step = (

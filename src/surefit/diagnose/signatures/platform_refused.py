@@ -27,11 +27,16 @@ class PlatformRefused(TextSignature):
     plain_lines = True
     patterns = (
         r"402 (?:Payment Required|Client Error)|\b402\b.{0,40}[Pp]ayment",
-        r"(?:credit|balance)s?.{0,40}(?:insufficient|not enough|exhausted|depleted|required|exceeded)|[Ii]nsufficient (?:credit|fund|balance)s?",
-        r"NO_CREDITS|NO_SUBSCRIPTION|RESOURCE_GROUP_LIMIT|requires? a (?:PRO|paid|Team|Enterprise) (?:subscription|account|plan)",
-        r"not enough hardware capacity|[Ii]nsufficient(?:Instance)?Capacity|(?:no|out of) capacity|[Cc]apacity .{0,20}(?:not available|unavailable|exceeded)",
-        r"[Ss]cheduling failure|FailedScheduling|ZONE_RESOURCE_POOL_EXHAUSTED|ResourcesUnavailableError|Unschedulable",
-        r"(?:GPU|instance|vCPU) (?:quota|limit) (?:exceeded|reached)|\bQuotaExceeded|MaxSpotInstanceCountExceeded|QOSMax\w+|AssocGrp\w+|AssocMax\w+",
+        r"(?:credit|balance)s?.{0,40}(?:insufficient|not enough|exhausted|depleted|required|"
+        r"exceeded)|[Ii]nsufficient (?:credit|fund|balance)s?",
+        r"NO_CREDITS|NO_SUBSCRIPTION|RESOURCE_GROUP_LIMIT|requires? a (?:PRO|paid|Team|"
+        r"Enterprise) (?:subscription|account|plan)",
+        r"not enough hardware capacity|[Ii]nsufficient(?:Instance)?Capacity|(?:no|out of) "
+        r"capacity|[Cc]apacity .{0,20}(?:not available|unavailable|exceeded)",
+        r"[Ss]cheduling failure|FailedScheduling|ZONE_RESOURCE_POOL_EXHAUSTED|"
+        r"ResourcesUnavailableError|Unschedulable",
+        r"(?:GPU|instance|vCPU) (?:quota|limit) (?:exceeded|reached)|\bQuotaExceeded|"
+        r"MaxSpotInstanceCountExceeded|QOSMax\w+|AssocGrp\w+|AssocMax\w+",
     )
     what = "the platform did not take the job: {kind}"
     why = "{text}{detail}"
@@ -54,7 +59,8 @@ class PlatformRefused(TextSignature):
                 **words,
                 "kind": "no credits",
                 "detail": told,
-                "remedy": "add credits to the account (or the subscription it asks for), then submit again",
+                "remedy": "add credits to the account (or the subscription it asks for), then "
+                "submit again",
             }
         return {
             **words,

@@ -20,19 +20,25 @@ _STATES = (
 )
 _SAID = (
     r"DUE TO (?:PREEMPTION|NODE FAIL\w*)|[Ss]pot .{0,20}(?:interruption|termination|reclaim|notice)"
-    r"|[Ii]nstance .{0,30}(?:terminat|reclaim|interrupt|preempt)\w*|\b[Pp]reempted\b|[Pp]reemption notice"
-    r"|[Nn]ode (?:failure|is being drained|\S+ (?:failed|is down|not responding))|NODE_FAIL|[Ee]victed\b"
-    r"|rebalance recommendation|host maintenance|pod .{0,40}was (?:evicted|deleted)|[Ss]pot instance"
+    r"|[Ii]nstance .{0,30}(?:terminat|reclaim|interrupt|preempt)\w*|\b[Pp]reempted\b|"
+    r"[Pp]reemption notice"
+    r"|[Nn]ode (?:failure|is being drained|\S+ (?:failed|is down|not responding))|NODE_FAIL|"
+    r"[Ee]victed\b"
+    r"|rebalance recommendation|host maintenance|pod .{0,40}was (?:evicted|deleted)|[Ss]pot "
+    r"instance"
 )
-_CHECKPOINT = r"checkpoint[-_]?\d+ (?:written|saved|complete)|[Ss]aved checkpoint|written checkpoint|writing checkpoint"
+_CHECKPOINT = (
+    r"checkpoint[-_]?\d+ (?:written|saved|complete)|[Ss]aved checkpoint|written "
+    r"checkpoint|writing checkpoint"
+)
 
 
 class Preempted(Signature):
     """The machine was taken away, or it failed.
 
     ## What happened
-    A job of higher priority took the node, a spot machine was reclaimed, or the node itself died. Nothing is
-    wrong with the run.
+    A job of higher priority took the node, a spot machine was reclaimed, or the node itself died.
+    Nothing is wrong with the run.
 
     ## Why
     Cheap capacity is lent until somebody else wants it.
@@ -66,6 +72,7 @@ class Preempted(Signature):
             evidence,
             what=f"the machine was taken away or failed{word}",
             why=f"{said.text.strip() if said else f'the scheduler says {end.scheduler}'}{saved}",
-            next_step=f"nothing is wrong with the run: {again(evidence)}, unchanged; it goes on from the last checkpoint",
+            next_step=f"nothing is wrong with the run: {again(evidence)}, unchanged; it goes on "
+            f"from the last checkpoint",
             lines=[line for line in (said, kept) if line] or evidence.closing[-2:],
         )

@@ -1,5 +1,7 @@
 """SF110 QUANT_PLACEMENT."""
 
+from typing import ClassVar
+
 from surefit.diagnose.signatures.signature import TextSignature
 
 
@@ -7,20 +9,20 @@ class QuantizedOnTheWrongDevice(TextSignature):
     """A quantised model lies on a device where it cannot be trained.
 
     ## What happened
-    A model in 4 or 8 bit was placed on the CPU, on the disk, on several devices or on another device
-    than the one that trains.
+    A model in 4 or 8 bit was placed on the CPU, on the disk, on several devices or on another
+    device than the one that trains.
 
     ## Why
-    `device_map="auto"` spreads a model that does not fit; started once per GPU it loads every copy onto
-    GPU 0. Quantised weights cannot be trained where they are offloaded.
+    `device_map="auto"` spreads a model that does not fit; started once per GPU it loads every copy
+    onto GPU 0. Quantised weights cannot be trained where they are offloaded.
 
     ## Example
-        ValueError: Some modules are dispatched on the CPU or the disk. Make sure you have enough GPU RAM
-        to fit the quantized model.
+        ValueError: Some modules are dispatched on the CPU or the disk. Make sure you have enough
+        GPU RAM to fit the quantized model.
 
     ## What to do
-    One copy per process on its own device (`device_map={"": local_rank}`), or shard with FSDP; where
-    one copy does not fit a GPU, a smaller model or a bigger GPU.
+    One copy per process on its own device (`device_map={"": local_rank}`), or shard with FSDP;
+    where one copy does not fit a GPU, a smaller model or a bigger GPU.
     """
 
     code = "SF110"
@@ -35,10 +37,11 @@ class QuantizedOnTheWrongDevice(TextSignature):
         r"(?:4|8)-?bit.{0,60}(?:not supported|cannot be).{0,40}(?P<where>offload|disk|CPU)",
         r"`?\.to`? is not supported for `?(?:4-bit|8-bit).{0,60}(?P<where>correct devices?)",
     )
-    defaults = {"where": "another device"}
+    defaults: ClassVar[dict[str, str]] = {"where": "another device"}
     what = "the quantised model {model} is on the wrong device: {where}"
     why = "4-bit and 8-bit weights train only as one whole copy on the process's own GPU: {text}"
     next_step = (
-        'load one copy per process on its own GPU (`device_map={{"": local_rank}}`) or shard with FSDP; '
+        'load one copy per process on its own GPU (`device_map={{"": local_rank}}`) or shard '
+        "with FSDP; "
         "if one copy does not fit a GPU, use a smaller model or a bigger GPU"
     )

@@ -1,5 +1,7 @@
 """SF402 QUOTA_DISK."""
 
+from typing import ClassVar
+
 from surefit.diagnose.signatures.signature import Found, TextSignature
 
 
@@ -16,7 +18,8 @@ class QuotaReached(TextSignature):
         OSError: [Errno 122] Disk quota exceeded: '/home/worker/runs/a1/checkpoint-300'
 
     ## What to do
-    Write to another path (scratch, a project's folder), delete old runs and caches, or ask for more.
+    Write to another path (scratch, a project's folder), delete old runs and caches, or ask for
+    more.
     """
 
     code = "SF402"
@@ -29,7 +32,7 @@ class QuotaReached(TextSignature):
         r"[Qq]uota (?:has been |is )?exceeded.{0,60}(?:disk|storage|space|home|inode)",
         r"(?:[Ss]torage|[Dd]isk|[Ii]node) quota .{0,40}(?:exceeded|reached|used up|exhausted)",
     )
-    defaults = {"path": ""}
+    defaults: ClassVar[dict[str, str]] = {"path": ""}
     what = "your storage quota is used up: {path} could not be written{step}"
     why = "the disk may have room, but your own limit is reached: {text}"
     next_step = "write to another path, or delete old runs and caches there, then {again}"

@@ -13,8 +13,8 @@ class RateLimited(HubSignature):
     The Hub answers no more requests from this address or account for some seconds or minutes.
 
     ## Why
-    Requests without a token share a small allowance with everybody behind the same address; many ranks or
-    jobs that load at once use it up.
+    Requests without a token share a small allowance with everybody behind the same address; many
+    ranks or jobs that load at once use it up.
 
     ## Example
         429 Too Many Requests: you have reached your 'resolvers' rate limit. Retry after 2 seconds
@@ -29,7 +29,8 @@ class RateLimited(HubSignature):
     retryable = True
     patterns = (
         r"\b429\b.{0,40}(?:Too Many Requests|Client Error)|429 (?:error|status)|HTTP Error 429",
-        r"[Rr]ate limit(?:ed)?\b.{0,60}(?:reached|exceeded|wait|retry)|reached your .{0,30}rate limit",
+        r"[Rr]ate limit(?:ed)?\b.{0,60}(?:reached|exceeded|wait|retry)|reached your .{0,30}rate "
+        r"limit",
         r"[Tt]oo [Mm]any [Rr]equests|had to rate limit your IP",
     )
     what = "too many requests: the Hub refused {repo} for now (429)"

@@ -13,12 +13,12 @@ class RemoteCode(TextSignature):
     Such code does whatever its author wants on your machine. surefit never runs it.
 
     ## Example
-        The repository plover-code-3b contains custom code which must be executed to correctly load the
-        model. Please pass the argument `trust_remote_code=True`
+        The repository plover-code-3b contains custom code which must be executed to correctly load
+        the model. Please pass the argument `trust_remote_code=True`
 
     ## What to do
-    Choose a model that needs no code of its own. In another trainer: have the code reviewed and allow it
-    for that exact commit only.
+    Choose a model that needs no code of its own. In another trainer: have the code reviewed and
+    allow it for that exact commit only.
     """
 
     code = "SF305"
@@ -34,6 +34,7 @@ class RemoteCode(TextSignature):
     what = "{model} brings Python code of its own, which was not allowed to run (trust_remote_code)"
     why = "{text}"
     next_step = (
-        "choose a model without code of its own, or have the code reviewed and allow it for that exact "
+        "choose a model without code of its own, or have the code reviewed and allow it for "
+        "that exact "
         "commit only"
     )

@@ -10,8 +10,8 @@ class NativeCrash(Signature):
 
     ## What happened
     Compiled code read or wrote memory that it does not own, and the kernel ended the process with
-    signal 11 (SIGSEGV; shells report 139). Python printed no traceback. Other ranks then report a lost
-    connection: they are victims.
+    signal 11 (SIGSEGV; shells report 139). Python printed no traceback. Other ranks then report a
+    lost connection: they are victims.
 
     ## Why
     Usually a compiled extension that was built for another torch or CUDA (flash-attn, bitsandbytes,
@@ -22,7 +22,8 @@ class NativeCrash(Signature):
 
     ## What to do
     Run once with `PYTHONFAULTHANDLER=1`: Python then prints which call crashed. Switch the compiled
-    extensions off one by one. One more try is fair; a second crash at the same place is no accident.
+    extensions off one by one. One more try is fair; a second crash at the same place is no
+    accident.
     """
 
     code = "SF204"
@@ -51,9 +52,11 @@ class NativeCrash(Signature):
         return self.answer(
             evidence,
             what=f"{who} crashed in native code (signal 11, SIGSEGV){after}",
-            why=f"compiled code touched memory that is not its own; {printed}. Extensions built for "
+            why=f"compiled code touched memory that is not its own; {printed}. Extensions built "
+            f"for "
             "another torch or CUDA are the usual reason",
-            next_step="run once more with `PYTHONFAULTHANDLER=1` to get the stack, and with compiled "
+            next_step="run once more with `PYTHONFAULTHANDLER=1` to get the stack, and with "
+            "compiled "
             "extensions (flash-attn, fused kernels, bitsandbytes) off",
             lines=[line for line in (crash, *calls[:4], root.signal_line) if line]
             or evidence.closing[-2:],

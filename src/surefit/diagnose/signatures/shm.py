@@ -9,19 +9,19 @@ class SharedMemoryFull(TextSignature):
     """Shared memory (/dev/shm) is too small.
 
     ## What happened
-    Loader processes pass batches to the training through /dev/shm. It was full. The text may speak of
-    "space" as if a disk were full, or only of a bus error.
+    Loader processes pass batches to the training through /dev/shm. It was full. The text may speak
+    of "space" as if a disk were full, or only of a bus error.
 
     ## Why
     Containers get 64 MiB of shared memory unless told otherwise.
 
     ## Example
-        RuntimeError: unable to allocate shared memory(shm) for file </torch_31171>: No space left on
-        device (28)
+        RuntimeError: unable to allocate shared memory(shm) for file </torch_31171>: No space left
+        on device (28)
 
     ## What to do
-    Give the container more (`--shm-size=16g`, in Kubernetes an emptyDir of medium Memory), or load the
-    data without worker processes.
+    Give the container more (`--shm-size=16g`, in Kubernetes an emptyDir of medium Memory), or load
+    the data without worker processes.
     """
 
     code = "SF205"
@@ -39,7 +39,8 @@ class SharedMemoryFull(TextSignature):
     what = "shared memory (/dev/shm) is too small{place}"
     why = "loader processes hand over batches through it, not through the disk: {text}"
     next_step = (
-        "give the container more shared memory (`--shm-size=16g`) or set the number of data workers "
+        "give the container more shared memory (`--shm-size=16g`) or set the number of data "
+        "workers "
         "(num_workers) to 0"
     )
 
@@ -52,8 +53,10 @@ class SharedMemoryFull(TextSignature):
         return self.answer(
             evidence,
             what="the process died by signal 7 (SIGBUS), as it does when shared memory is full",
-            why="a mapped page could not be filled: /dev/shm is too small, or a mapped file was cut off",
-            next_step="give the container more shared memory (`--shm-size=16g`) or set the number of "
+            why="a mapped page could not be filled: /dev/shm is too small, or a mapped file was "
+            "cut off",
+            next_step="give the container more shared memory (`--shm-size=16g`) or set the "
+            "number of "
             "data workers (num_workers) to 0",
             lines=evidence.closing[-2:],
         )

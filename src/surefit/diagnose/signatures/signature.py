@@ -1,8 +1,8 @@
 """What a signature is: one known failure, with the words for it.
 
 A signature's docstring is its page in the documentation. Most signatures only declare patterns and
-words (`TextSignature`); the others read the evidence in `match`. See `killed.py` for a signature that
-reads, `lora_targets.py` for one that declares.
+words (`TextSignature`); the others read the evidence in `match`. See `killed.py` for a signature
+that reads, `lora_targets.py` for one that declares.
 """
 
 import re
@@ -92,8 +92,8 @@ class TextSignature(Signature):
 
     The patterns are searched in the exceptions of the process that failed first and, where nothing
     was raised, in the last lines of the log. Named groups fill the words; `defaults` stand in for
-    groups that another wording lacks. `{model}`, `{data}`, `{output}`, `{again}`, `{place}`, `{step}`,
-    `{exit}` and `{text}` (what was printed) are always there.
+    groups that another wording lacks. `{model}`, `{data}`, `{output}`, `{again}`, `{place}`,
+    `{step}`, `{exit}` and `{text}` (what was printed) are always there.
     """
 
     patterns: ClassVar[tuple[str, ...]]

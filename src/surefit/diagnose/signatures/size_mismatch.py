@@ -1,6 +1,7 @@
 """SF309 SIZE_MISMATCH."""
 
 import re
+from typing import ClassVar
 
 from surefit.diagnose.phases import find_phase
 from surefit.diagnose.signatures.signature import Found, TextSignature
@@ -17,8 +18,8 @@ class SizeMismatch(TextSignature):
     before saving but not before loading.
 
     ## Example
-        size mismatch for ...q_proj.lora_A.default.weight: copying a param with shape torch.Size([16, 64])
-        from checkpoint, the shape in current model is torch.Size([64, 64]).
+        size mismatch for ...q_proj.lora_A.default.weight: copying a param with shape
+        torch.Size([16, 64]) from checkpoint, the shape in current model is torch.Size([64, 64]).
 
     ## What to do
     Use the base model, the rank and the vocabulary that the weights were made with, or start fresh.
@@ -28,19 +29,33 @@ class SizeMismatch(TextSignature):
     failure_class = "SIZE_MISMATCH"
     title = "Weights of other shapes"
     patterns = (
-        r"size mismatch for (?P<tensor>\S+?): copying a param with shape (?:torch\.Size\()?\[?(?P<saved>[\d, ]+)"
-        r"\]?\)? from checkpoint,? (?:the )?(?:shape|where the shape is)[^\[\d]*\[?(?P<wanted>[\d, ]+)",
+        r"size mismatch for (?P<tensor>\S+?): copying a param with shape "
+        r"(?:torch\.Size\()?\[?(?P<saved>[\d, ]+)"
+        r"\]?\)? from checkpoint,? (?:the )?(?:shape|where the shape "
+        r"is)[^\[\d]*\[?(?P<wanted>[\d, ]+)",
         r"size mismatch for (?P<tensor>\S+)|(?:size|shape)s? (?:mismatch|do(?:es)? not match)",
-        r"ignore_mismatched_sizes|were found in the checkpoint and .{0,40} in the model instantiated",
-        r"[Tt]rying to set a tensor of shape (?:torch\.Size\()?\[?(?P<saved>[\d, ]+)\]?\)? in \"?(?P<tensor>\S+?)\"? "
+        r"ignore_mismatched_sizes|were found in the checkpoint and .{0,40} in the model "
+        r"instantiated",
+        r"[Tt]rying to set a tensor of shape (?:torch\.Size\()?\[?(?P<saved>[\d, ]+)\]?\)? in "
+        r"\"?(?P<tensor>\S+?)\"? "
         r"\(which has shape (?:torch\.Size\()?\[?(?P<wanted>[\d, ]+)",
         r"The size of tensor a \(\d+\) must match the size of tensor b",
         r"Error\(s\) in loading state_dict",
     )
-    defaults = {"tensor": "the weights", "saved": "another shape", "wanted": "its own"}
-    what = "saved weights have other shapes than the model: {tensor} has [{saved}], the model [{wanted}]"
+    defaults: ClassVar[dict[str, str]] = {
+        "tensor": "the weights",
+        "saved": "another shape",
+        "wanted": "its own",
+    }
+    what = (
+        "saved weights have other shapes than the model: {tensor} has [{saved}], the model "
+        "[{wanted}]"
+    )
     why = "{reason}"
-    next_step = "use the base model and the settings that the weights were made with ({same}), or start fresh"
+    next_step = (
+        "use the base model and the settings that the weights were made with ({same}), "
+        "or start fresh"
+    )
 
     def accepts(self, found: Found) -> bool:
         """Tensors that do not match in a forward pass are another kind of error."""

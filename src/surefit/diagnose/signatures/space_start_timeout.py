@@ -1,6 +1,7 @@
 """SF814 SPACE_START_TIMEOUT."""
 
 import re
+from typing import ClassVar
 
 from surefit.diagnose.signatures.signature import Found, TextSignature
 
@@ -9,10 +10,12 @@ class SpaceStartTimeout(TextSignature):
     """The app did not answer in time after its start.
 
     ## What happened
-    The platform waits for an answer on the app's port. None came within its limit, and the app was ended.
+    The platform waits for an answer on the app's port. None came within its limit, and the app was
+    ended.
 
     ## Why
-    The app downloads a model before it answers, or it listens on another port than the platform asks.
+    The app downloads a model before it answers, or it listens on another port than the platform
+    asks.
 
     ## Example
         launch timed out, space was not healthy after 30 min
@@ -26,11 +29,14 @@ class SpaceStartTimeout(TextSignature):
     title = "The app did not answer in time"
     plain_lines = True
     patterns = (
-        r"(?:space|workload|app|container|replica).{0,20}(?:was|is) not healthy (?:after|within) (?P<limit>\d+ ?\w+)",
-        r"launch timed out|(?:startup|[Rr]eadiness|[Ll]iveness) (?:probe|check) (?:failed|timed out)|startup timeout",
-        r"did not (?:start|respond|become (?:healthy|ready)|answer).{0,30}(?:within|in|after) (?P<limit>\d+ ?\w+)",
+        r"(?:space|workload|app|container|replica).{0,20}(?:was|is) not healthy (?:after|"
+        r"within) (?P<limit>\d+ ?\w+)",
+        r"launch timed out|(?:startup|[Rr]eadiness|[Ll]iveness) (?:probe|check) (?:failed|timed "
+        r"out)|startup timeout",
+        r"did not (?:start|respond|become (?:healthy|ready)|answer).{0,30}(?:within|in|after) "
+        r"(?P<limit>\d+ ?\w+)",
     )
-    defaults = {"limit": "the time that the platform allows"}
+    defaults: ClassVar[dict[str, str]] = {"limit": "the time that the platform allows"}
     what = "the app did not answer within {limit} of its start"
     why = "{text}{loading}"
     next_step = (

@@ -4,7 +4,10 @@ from surefit.diagnose.diagnosis import Diagnosis
 from surefit.diagnose.evidence import Evidence
 from surefit.diagnose.signatures.signature import Signature
 
-_FINISHED = r"\bdone\b|\bsaved\b|[Ff]inished|train_runtime|completed|[Ss]aving (?:to|model)|reloaded and compared"
+_FINISHED = (
+    r"\bdone\b|\bsaved\b|[Ff]inished|train_runtime|completed|[Ss]aving (?:to|model)|"
+    r"reloaded and compared"
+)
 
 
 class Succeeded(Signature):
@@ -14,8 +17,8 @@ class Succeeded(Signature):
     It ended with code 0 and its result is on the disk.
 
     ## Why
-    Libraries warn loudly about things that do no harm: retries that worked, a network card that is not
-    there, semaphores left at the end, an out-of-memory error that a smaller batch got past.
+    Libraries warn loudly about things that do no harm: retries that worked, a network card that is
+    not there, semaphores left at the end, an out-of-memory error that a smaller batch got past.
 
     ## Example
         result.json is there, adapter_model.safetensors has 83,945,312 bytes

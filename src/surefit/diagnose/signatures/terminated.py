@@ -6,7 +6,10 @@ from surefit.diagnose.diagnosis import Diagnosis
 from surefit.diagnose.evidence import Evidence
 from surefit.diagnose.signatures.signature import Signature, again
 
-_SAID = r"KeyboardInterrupt|SignalException: .*got signal: (?:15|2)\b|Received (?:15|2|SIGTERM|SIGINT) (?:death )?signal|received SIG(?:TERM|INT)|CANCELLED AT"
+_SAID = (
+    r"KeyboardInterrupt|SignalException: .*got signal: (?:15|2)\b|Received (?:15|2|SIGTERM|"
+    r"SIGINT) (?:death )?signal|received SIG(?:TERM|INT)|CANCELLED AT"
+)
 _WORDS = {"CANCELLED", "CANCELED", "STOPPED", "KILLED_BY_USER"}
 
 
@@ -17,15 +20,16 @@ class Terminated(Signature):
     The run received SIGTERM (signal 15) or SIGINT (signal 2, Ctrl-C). Shells report 143 and 130.
 
     ## Why
-    A person cancelled it, `surefit stop` was used, a scheduler ended the job, or the machine shut down.
-    Where the scheduler gives a better reason (a time limit, preemption), surefit names that instead.
+    A person cancelled it, `surefit stop` was used, a scheduler ended the job, or the machine shut
+    down. Where the scheduler gives a better reason (a time limit, preemption), surefit names that
+    instead.
 
     ## Example
         exit.json  {"code": 143}
 
     ## What to do
-    If you did not stop it, ask the scheduler or whoever shares the machine. Start again: what was done
-    up to the last checkpoint is kept.
+    If you did not stop it, ask the scheduler or whoever shares the machine. Start again: what was
+    done up to the last checkpoint is kept.
     """
 
     code = "SF203"
@@ -60,6 +64,7 @@ class Terminated(Signature):
             next_step=f"to go on, {again(evidence)}"
             if asked
             else "if you did not stop it, ask the "
-            f"scheduler or the machine's owner; to go on from the last checkpoint, {again(evidence)}",
+            f"scheduler or the machine's owner; to go on from the last checkpoint, "
+            f"{again(evidence)}",
             lines=[said] if said else evidence.closing[-1:],
         )

@@ -17,7 +17,8 @@ _STATES = (
 _SAID = (
     r"DUE TO TIME LIMIT|[Jj]ob timeout|job timed out|TIMEOUT: job|DeadlineExceeded"
     r"|walltime.{0,30}exceeded|exceeded (?:the )?(?:wall|run|time)[ -]?(?:time|limit)|TERM_RUNLIMIT"
-    r"|[Tt]ime limit (?:reached|exceeded)|active longer than specified deadline|max(?:imum)? (?:run)?time (?:reached|exceeded)"
+    r"|[Tt]ime limit (?:reached|exceeded)|active longer than specified deadline|max(?:imum)? "
+    r"(?:run)?time (?:reached|exceeded)"
 )
 _WRAPPER = r"\btimeout (?:-\S+ )*\d+[smhd]?\b"
 
@@ -29,15 +30,15 @@ class TimeLimit(Signature):
     The scheduler, the platform or a `timeout` command stopped the run because its time was up.
 
     ## Why
-    The limit was shorter than the training. Platforms have short defaults: 30 minutes for Hugging Face
-    Jobs.
+    The limit was shorter than the training. Platforms have short defaults: 30 minutes for Hugging
+    Face Jobs.
 
     ## Example
         slurmstepd: error: *** JOB 60817 ON gpu-b02 CANCELLED AT ... DUE TO TIME LIMIT ***
 
     ## What to do
-    Ask for a longer limit and start again from the last checkpoint. surefit's plan gives an estimate of the
-    time.
+    Ask for a longer limit and start again from the last checkpoint. surefit's plan gives an
+    estimate of the time.
     """
 
     code = "SF811"

@@ -25,7 +25,8 @@ class TokenBad(HubSignature):
     title = "The token is not valid"
     patterns = (
         r"[Ii]nvalid credentials in Authorization header",
-        r"[Ii]nvalid (?:user |access |API )?token|[Tt]oken (?:is |has )?(?:invalid|expired|been revoked)",
+        r"[Ii]nvalid (?:user |access |API )?token|[Tt]oken (?:is |has )?(?:invalid|expired|been "
+        r"revoked)",
         r"[Uu]ser [Aa]ccess [Tt]oken .{0,40}(?:expired|invalid)|BadToken",
         r"(?:Illegal header value|Header value).{0,30}Bearer",
         r"401[\s\S]{0,200}(?:/api/whoami|[Ii]nvalid username or password[\s\S]{0,40}whoami)",

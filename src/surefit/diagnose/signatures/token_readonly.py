@@ -11,32 +11,38 @@ class TokenReadOnly(HubSignature):
     The Hub knows the token and refuses the upload or the new repository (403).
 
     ## Why
-    The token is read-only, or belongs to somebody who is no member of that organisation. It often shows
-    only at the end, when the training is done.
+    The token is read-only, or belongs to somebody who is no member of that organisation. It often
+    shows only at the end, when the training is done.
 
     ## Example
         403 Forbidden: You don't have the rights to create a model under the namespace "fernworks".
 
     ## What to do
-    Use a write token of a member, or push to your own namespace. The trained files are still on the disk.
+    Use a write token of a member, or push to your own namespace. The trained files are still on
+    the disk.
     """
 
     code = "SF804"
     failure_class = "TOKEN_READONLY"
     title = "The token may not write"
     patterns = (
-        r"(?:don't|do not) have (?:the )?rights to create .{0,40}namespace ['\"]?(?P<namespace>[\w.-]+)",
+        r"(?:don't|do not) have (?:the )?rights to create .{0,40}namespace "
+        r"['\"]?(?P<namespace>[\w.-]+)",
         r"403[\s\S]{0,120}(?:write|create|push|commit|preupload|upload|pull request)",
-        r"(?:you must use a|requires? a|need a|use a).{0,20}write token|token (?:is|has) (?:only )?read",
+        r"(?:you must use a|requires? a|need a|use a).{0,20}write token|token (?:is|has) "
+        r"(?:only )?read",
         r"(?:don't|do not|does not) have (?:the )?(?:write|push|necessary) (?:access|permission)s?",
-        r"403 (?:Client Error|Forbidden)[\s\S]{0,200}(?:/api/repos/create|/preupload|/commit/|/upload)",
+        r"403 (?:Client Error|Forbidden)[\s\S]{0,200}(?:/api/repos/create|/preupload|/commit/|"
+        r"/upload)",
         r"[Mm]ake sure your token has the correct permissions",
-        r"not authorized to push|[Uu]nauthorized.{0,30}push|insufficient permissions? to (?:push|write|create)",
+        r"not authorized to push|[Uu]nauthorized.{0,30}push|insufficient permissions? to "
+        r"(?:push|write|create)",
     )
     what = "the token may not write to {target}"
     why = "the Hub knows the token and refuses the write (403): {said}"
     next_step = (
-        "use a write token of a member of {target}, or push to your own namespace; the trained files are "
+        "use a write token of a member of {target}, or push to your own namespace; the trained "
+        "files are "
         "still on the disk"
     )
 

@@ -24,11 +24,12 @@ class Unknown(Signature):
     """surefit does not recognise this failure, and does not guess.
 
     ## What happened
-    No signature matched. The exit status, the first exception and the last lines are shown as they are.
+    No signature matched. The exit status, the first exception and the last lines are shown as they
+    are.
 
     ## Why
-    The failure may lie in the user's own code, in a library that surefit does not know, or in a log that
-    breaks off before the cause.
+    The failure may lie in the user's own code, in a library that surefit does not know, or in a
+    log that breaks off before the cause.
 
     ## Example
         exit.json  {"code": 3}
@@ -72,7 +73,8 @@ class Unknown(Signature):
         code = f": `{frame.source}`" if frame.source else ""
         return (
             f"not recognised: {text} ({place})",
-            "no known failure has this text; it came up in the program's own code or in what that called",
+            "no known failure has this text; it came up in the program's own code or in what "
+            "that called",
             f"look at {place}{code}",
         )
 
@@ -91,7 +93,9 @@ class Unknown(Signature):
         return (
             f"not recognised: the run ended with {end.text}{after}",
             f"{said}{'; ' + hint if hint else ''}",
-            f"set `PYTHONFAULTHANDLER=1` and {again(evidence)}, so that the process says where it was"
+            f"set `PYTHONFAULTHANDLER=1` and {again(evidence)}, so that the process says where "
+            f"it was"
             if signal or not evidence.lines
-            else f"read the last lines below and the other files of the run, then {again(evidence)}",
+            else f"read the last lines below and the other files of the run, then "
+            f"{again(evidence)}",
         )

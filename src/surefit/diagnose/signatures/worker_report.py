@@ -38,8 +38,8 @@ class WorkerReport(Signature):
     """surefit's worker said in its own words what went wrong.
 
     ## What happened
-    A worker of surefit that meets a failure it knows writes it to the run's events, in the words what,
-    why and next, and ends with an exit code that names the kind.
+    A worker of surefit that meets a failure it knows writes it to the run's events, in the words
+    what, why and next, and ends with an exit code that names the kind.
 
     ## Why
     The worker is nearest to the failure. Its words are carried through as they are.

@@ -42,10 +42,10 @@ def name_of(path: Path) -> str:
 
 
 def dotted(node: ast.expr) -> str:
-    """The text of a name such as ``torch.load``; empty for anything else."""
+    """The text of a name such as ``torch.load``, ``(...).load`` behind anything but names."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
         front = dotted(node.value)
-        return f"{front}.{node.attr}" if front else node.attr
+        return f"{front}.{node.attr}" if front else f"(...).{node.attr}"
     return ""

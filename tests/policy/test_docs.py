@@ -13,6 +13,7 @@ from surefit.cli.group import ENTRIES
 from surefit.data.checks import CHECKS
 from surefit.diagnose.signatures import SIGNATURES
 from surefit.errors import ExitCode, WorkerExit
+from surefit.recipe import load_recipe
 from surefit.recipe.fields import fields
 from surefit.runs.state import RunState
 
@@ -112,3 +113,31 @@ def test_links_inside_the_project_lead_somewhere(path: Path) -> None:
 def test_design_notes_are_numbered_without_a_gap() -> None:
     numbers = sorted(path.name[:4] for path in (DOCS / "design").glob("*.md"))
     assert numbers == [f"{number:04}" for number in range(1, len(numbers) + 1)]
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    """The code blocks of one language on a page."""
+    pattern = rf"^```{language}\n(.*?)^```$"
+    return re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_the_recipes_on_the_first_page_are_recipes(tmp_path: Path) -> None:
+    recipes = blocks(ROOT / "README.md", "yaml")
+    assert recipes
+    for text in recipes:
+        file = tmp_path / "recipe.yaml"
+        file.write_text(text, encoding="utf-8")
+        assert load_recipe(file).recipe.data.train
+
+
+def test_the_options_on_the_first_page_exist() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name, rest in re.findall(r"^surefit ([a-z]+)(.*)", "\n".join(blocks_text(text)), re.M):
+        known = {option for one in ENTRIES[name].load().params for option in one.opts}
+        assert set(re.findall(r"--[a-z-]+", rest.split("#")[0])) <= known
+
+
+def blocks_text(text: str) -> list[str]:
+    """The lines of all shell blocks in a text."""
+    found = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [line for block in found for line in block.splitlines()]

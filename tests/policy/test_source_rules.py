@@ -166,7 +166,10 @@ def test_broad_except_stands_only_at_the_top_levels() -> None:
 
 
 def _is_broad(handler: ast.ExceptHandler) -> bool:
-    return handler.type is None or dotted(handler.type) in {"Exception", "BaseException"}
+    """Whether it takes whatever comes and keeps it: one that raises again hides nothing."""
+    takes_all = handler.type is None or dotted(handler.type) in {"Exception", "BaseException"}
+    last = handler.body[-1]
+    return takes_all and not (isinstance(last, ast.Raise) and last.exc is None)
 
 
 def test_class_names_say_what_a_thing_is() -> None:

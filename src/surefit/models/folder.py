@@ -24,10 +24,8 @@ def resolve_model_folder(source: str, base_folder: Path) -> Path:
         Refused: the folder holds something else than a model in a format that surefit trains.
         OutsideError: the folder may not be read.
     """
-    if source == STARTER:
-        folder = _STARTER_FOLDER
-    else:
-        folder = (base_folder / Path(source).expanduser()).absolute()
+    named = (base_folder / Path(source).expanduser()).absolute()
+    folder = _STARTER_FOLDER if source == STARTER else named
     try:
         if folder.is_dir():
             names = sorted(entry.name for entry in folder.iterdir())

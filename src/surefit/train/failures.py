@@ -16,13 +16,13 @@ from surefit.train.stop import StopRequested
 _FULL_DISK_BYTES = 2**24
 
 
-class NumericFailure(SurefitError):  # noqa: N818 - reads well in a Raises section
+class NumericFailure(SurefitError):
     """Numbers went wrong: a loss or gradient that is not finite, a model that learned nothing."""
 
     worker_exit = WorkerExit.NUMERIC
 
 
-class ConfigurationDiffers(SurefitError):  # noqa: N818
+class ConfigurationDiffers(SurefitError):
     """What runs is not what the plan says."""
 
     worker_exit = WorkerExit.CONFIGURATION

@@ -1,6 +1,7 @@
 """Processes of this machine, told apart by pid, start time and boot: a number alone may be reused."""
 
 import os
+import select
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -18,14 +19,28 @@ class ProcessIdentity:
     boot: str
 
     def is_alive(self) -> bool:
-        """Whether exactly this process runs. A zombie does not."""
+        """Whether exactly this process runs. One that has ended and waits to be noticed does not."""
         found = process_line(self.pid)
-        return (
-            found is not None
-            and found.start_time == self.start_time
-            and not found.is_zombie
-            and self.boot == boot_id()
-        )
+        if found is None or found.start_time != self.start_time or self.boot != boot_id():
+            return False
+        return not found.is_zombie or not _has_ended(self.pid)
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a zombie is one as a whole: its first thread may have ended while others still do.
+
+    A pidfd becomes readable when the last thread has ended (pidfd_open(2)).
+    """
+    try:
+        handle = os.pidfd_open(pid)
+    except OSError:
+        return True
+    try:
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        return bool(poll.poll(0))
+    finally:
+        os.close(handle)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """`python -m surefit.supervise RUN_FOLDER`: watch one run to its end. Started by `start`, not by hand."""
 
+import contextlib
 import signal
 import sys
 from pathlib import Path
@@ -22,7 +23,7 @@ def main(arguments: list[str]) -> int:
     except SurefitError as error:
         sys.stderr.write(error.as_text() + "\n")
         return int(error.exit_code)
-    finally:
+    with contextlib.suppress(SurefitError):  # the index may be made again at any time
         register(run)
     return 0
 

@@ -20,6 +20,7 @@ class Course:
         self.state = state
         self._running: set[PhaseName] = set()
         self._trained = False
+        self._wanted = state
 
     def move(self, target: RunState, cause: str | None = None) -> None:
         """Go to a state, through those in between where the table asks for them.
@@ -42,9 +43,13 @@ class Course:
             return
         if phase.status == "started":
             self._running.add(phase.name)
-        wanted = self._state_of(phase.name)
-        if wanted is not None and self._is_ahead(wanted):
-            self.move(wanted)
+        self._wanted = self._state_of(phase.name) or self._wanted
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Put on record what a full disk has kept off it."""
+        if self._is_ahead(self._wanted):
+            self.move(self._wanted)
 
     def note(self, topic: str, text: str, **details: object) -> None:
         """Tell people something that is no change of state."""
@@ -63,8 +68,12 @@ class Course:
 
     def _is_ahead(self, wanted: RunState) -> bool:
         if self.state is RunState.LOST:
-            return True
-        return self.state in _FORWARD and _FORWARD.index(wanted) > _FORWARD.index(self.state)
+            return wanted is not RunState.LOST
+        return (
+            self.state in _FORWARD
+            and wanted in _FORWARD
+            and _FORWARD.index(wanted) > _FORWARD.index(self.state)
+        )
 
     def _between(self, target: RunState) -> tuple[RunState, ...]:
         if self.state is RunState.CREATED:

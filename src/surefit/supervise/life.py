@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
-from surefit.errors import OutsideError, SurefitError
+from surefit.errors import OutsideError, SurefitError, WorkerExit
 from surefit.launch import Job, LocalLauncher, launcher_named
 from surefit.launch.process import ProcessIdentity, boot_id, environment_of, identify
 from surefit.plan.plan import Plan
@@ -19,6 +19,9 @@ from surefit.supervise.lost import lost_words
 from surefit.supervise.records import StopRequest, SupervisorRecord
 from surefit.supervise.redaction import Redactor, secret_values
 from surefit.supervise.watch import Watch
+
+_PATIENCE_SECONDS = 600.0
+_RETRY_SECONDS = 1.0
 
 
 class AlreadyWatchedError(SurefitError):
@@ -56,14 +59,19 @@ def supervise(run: RunFolder, command: tuple[str, ...] | None = None) -> None:
 def _live(run: RunFolder, plan: Plan, course: Course, command: tuple[str, ...] | None) -> None:
     before = run.read(run.supervisor, SupervisorRecord)
     record = _new_record(before)
-    run.write(run.supervisor, record)
-    job = before.job if before else None
+    job = _job_of(run, before)
+    if job is not None:
+        record = _with_job(record, job)
     launcher = launcher_named(job.launcher if job else LocalLauncher.name)
+    run.write(run.supervisor, record)
     redactor = Redactor(_secrets(job))
     watch = Watch(run, plan, launcher, course, redactor, command=command)
     _on_sigterm(lambda: setattr(watch, "signalled", True))
     if job is not None:
         _take_over(run, plan, course, watch, record, job)
+        return
+    if before is not None and before.boot != boot_id():
+        course.move(RunState.LOST, lost_words(run))
         return
     course.move(RunState.QUEUED)
     lock = DeviceLock()
@@ -110,9 +118,25 @@ def _finish(
     watch.last_words()
     if isinstance(launcher, LocalLauncher):
         launcher.forget_pipe(run)
-    conclude(run, plan, course, status, seen=seen)
+    _with_patience(lambda: conclude(run, plan, course, status, seen=seen))
     if not course.state.is_final:
-        course.move(RunState.LOST, why_lost or exit_words(status))
+        _with_patience(lambda: course.move(RunState.LOST, why_lost or exit_words(status)))
+
+
+def _with_patience(write: Callable[[], None]) -> None:
+    """Write down an end, and wait for room where the disk is full.
+
+    Raises:
+        OutsideError: the folder may not be written, or there was no room for ten minutes.
+    """
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return write()
+        except OutsideError as error:
+            if error.worker_exit is not WorkerExit.DISK or time.monotonic() > end:
+                raise
+            time.sleep(_RETRY_SECONDS)
 
 
 def _not_started(run: RunFolder, course: Course, error: OutsideError) -> None:
@@ -150,13 +174,20 @@ def _new_record(before: SupervisorRecord | None) -> SupervisorRecord:
     return before.model_copy(update={**mine, "takeovers": before.takeovers + 1})
 
 
+def _job_of(run: RunFolder, before: SupervisorRecord | None) -> Job | None:
+    """The worker that an earlier supervisor has started, also one it had no time to write down."""
+    if before is None:
+        return None
+    return before.job or LocalLauncher().find(run)
+
+
 def _with_job(record: SupervisorRecord, job: Job) -> SupervisorRecord:
     return record.model_copy(
         update={
             "job": job,
             "worker_pid": job.pid,
             "worker_start_time": job.start_time,
-            "launched": time.time(),
+            "launched": record.launched or time.time(),
         }
     )
 

@@ -13,6 +13,7 @@ from surefit.supervise.spawning import spawn_supervisor
 from surefit.supervise.view import RunView, Story
 
 _BIRTH_SECONDS = 10.0  # between the appearance of a run and its supervisor's first record
+_RECOVERY_SECONDS = 5.0
 
 
 def observe(run: RunFolder, *, recover: bool = True) -> RunView:
@@ -38,6 +39,8 @@ class Observer:
     story: Story = field(default_factory=Story)
     heard: list[tuple[int, AnyEvent]] | None = None  # gets the events that were read
 
+    _next_recovery: float = 0.0
+
     def __post_init__(self) -> None:
         self.tail = EventTail(self.run.events)
 
@@ -48,7 +51,7 @@ class Observer:
         if self.story.state.is_final and self.story.state is not RunState.LOST:
             return self._view(self.story.state, self.story.cause, life)
         if life.watched or (life.record is None and self._is_new()):
-            return self._view(self.story.state, self.story.cause, life)
+            return self._view(self.story.state, self.story.cause, life, _between(life))
         if self.story.state is RunState.LOST and not life.alive:
             return self._view(self.story.state, self.story.cause, life)
         return self._unwatched(life)
@@ -66,7 +69,8 @@ class Observer:
             if not life.alive
             else ["the supervisor is gone, the worker lives and trains on"]
         )
-        if self.recover and life.record is not None:
+        if self.recover and life.record is not None and time.monotonic() >= self._next_recovery:
+            self._next_recovery = time.monotonic() + _RECOVERY_SECONDS
             evidence.append(_recovered(self.run))
         if life.alive:
             return self._view(self.story.state, self.story.cause, life, evidence)
@@ -111,6 +115,13 @@ class _Life:
     record: SupervisorRecord | None
     watched: bool
     alive: bool
+
+
+def _between(life: _Life) -> list[str]:
+    """What to add while the worker has ended and the supervisor has not yet said how."""
+    if life.alive or life.record is None or life.record.job is None:
+        return []
+    return ["the worker has ended; its supervisor is writing down how"]
 
 
 def _life(run: RunFolder) -> _Life:

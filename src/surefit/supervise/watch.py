@@ -2,6 +2,7 @@
 
 import os
 import select
+import sys
 import time
 
 from surefit.errors import OutsideError
@@ -45,6 +46,7 @@ class Watch:
         self._asked_at: float | None = None
         self._warned = False
         self._lost_bytes = 0
+        self._complaint = ""
         self.signalled = False  # set by the process's SIGTERM handler
 
     def wait_for_device(self, lock: DeviceLock) -> bool:
@@ -89,9 +91,12 @@ class Watch:
             while self._launcher.status(job).alive:
                 self._sleep(handle)
                 self._keep_log()
-                self._follow_events()
-                self._mind_limit(launched)
-                self._mind_stop(job)
+                try:
+                    self._follow_events()
+                    self._mind_limit(launched)
+                    self._mind_stop(job)
+                except OutsideError as error:  # a full disk must not end the watch
+                    self._complain(error)
         finally:
             if handle is not None:
                 os.close(handle)
@@ -146,6 +151,13 @@ class Watch:
         for _, event in self._events.poll():
             if isinstance(event, Phase):
                 self._course.see(event)
+        self._course.catch_up()
+
+    def _complain(self, error: OutsideError) -> None:
+        """Tell of a trouble in `supervisor.log`, once."""
+        if error.as_text() != self._complaint:
+            self._complaint = error.as_text()
+            sys.stderr.write(self._complaint + "\n")
 
     def _mind_limit(self, launched: float | None) -> None:
         limit = self._plan.limit_seconds

@@ -12,7 +12,7 @@ from surefit.errors import OutsideError, WorkerExit
 from surefit.launch.launcher import Features, Job, JobStatus, LogSource, Order
 from surefit.launch.local.environment import worker_environment
 from surefit.launch.local.log_pipe import LogPipe, open_for_worker, pipe_path
-from surefit.launch.local.members import kill_all, members_of, send
+from surefit.launch.local.members import find_worker, kill_all, members_of, send
 from surefit.launch.local.memory_group import MemoryGroup, make_group
 from surefit.launch.process import ProcessIdentity, boot_id, identify
 from surefit.runs import ExitStatus, RunFolder
@@ -61,6 +61,13 @@ class LocalLauncher:
             group.remove()
             group, kills_before = None, None
         return _job(self.name, child.pid, group, kills_before)
+
+    def find(self, run: RunFolder) -> Job | None:
+        """A worker that was started while nobody could write it down; None: there is none."""
+        found = find_worker(run)
+        if found is None:
+            return None
+        return Job(launcher=self.name, pid=found.pid, start_time=found.start_time, boot=found.boot)
 
     def status(self, job: Job) -> JobStatus:
         """Whether the worker lives; how it ended, as long as its end has not been collected."""

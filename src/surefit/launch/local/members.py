@@ -49,11 +49,22 @@ def members_of(
         if line.group == worker.pid:
             group_is_ours = group_is_ours or (same_boot and marked)
             in_group.append(identity)
-        if not line.is_zombie and (identity == worker or marked or line.pid in known):
+        if identity == worker or marked or line.pid in known:
             found[line.pid] = identity
     if group_is_ours:
-        found.update({one.pid: one for one in in_group if one.is_alive()})
-    return list(found.values())
+        found.update({one.pid: one for one in in_group})
+    return [one for one in found.values() if one.is_alive()]
+
+
+def find_worker(run: RunFolder) -> ProcessIdentity | None:
+    """The worker of a run that no record names: the oldest process that carries the run's mark."""
+    marked = [
+        line
+        for line in all_processes()
+        if line.pid != os.getpid() and environment_of(line.pid).get(RUN_VARIABLE) == str(run.path)
+    ]
+    oldest = min(marked, key=lambda line: (line.start_time, line.pid), default=None)
+    return ProcessIdentity(oldest.pid, oldest.start_time, boot_id()) if oldest else None
 
 
 def send(processes: Iterable[ProcessIdentity], number: signal.Signals) -> None:

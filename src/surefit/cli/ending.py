@@ -17,6 +17,7 @@ GOOD: dict[RunState, bool | None] = {
     RunState.FAILED: False,
     RunState.LOST: False,
 }
+LABEL = 15  # columns of "  checkpoints  "
 _OUTSIDE = frozenset(
     {
         WorkerExit.INPUT_MISSING,
@@ -72,7 +73,8 @@ def _success(run: RunFolder, result: Result, width: int) -> str:
     )
     evidence = (
         f"saved, loaded again by {proof.loaded_with} and compared on {plural(proof.rows, 'row')}: largest difference "
-        f"{proof.max_difference:.1e} ({proof.tolerance:.0e} allowed); {proof.change_from_base:.2f} from the base model"
+        f"of a logit {proof.max_difference:.1e} ({proof.tolerance:.0e} allowed); to the base model it is "
+        f"{proof.change_from_base:.3g}"
     )
     rows = [
         (what, f"{where} ({size})"),
@@ -86,7 +88,7 @@ def _success(run: RunFolder, result: Result, width: int) -> str:
     if speed:
         rows[-1] = ("work", f"{rows[-1][1]}, {speed} over all")
     lines = [f"{mark('done', True)} {heading(run.id)}"]
-    lines += [paragraph(text, 11, width, f"  {name}".ljust(11)) for name, text in rows]
+    lines += [paragraph(text, LABEL, width, f"  {name}") for name, text in rows]
     return "\n".join([*lines, "", *_next_steps(run, result)])
 
 

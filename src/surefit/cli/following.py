@@ -129,7 +129,7 @@ def attend(
                 words = on_interrupt(heard)
                 if words is None:
                     return moment.view
-                face.say(words)
+                face.hint(words)
             now = time.monotonic()
             if now - drawn >= _DRAW_SECONDS:
                 face.draw()

@@ -7,7 +7,7 @@ from typing import Any, Self
 import click
 
 from surefit.cli.output import print_json_line, say
-from surefit.cli.progress import PHASE_WORDS, Progress
+from surefit.cli.progress import PHASE_WORDS, QUIET_TOPICS, Progress
 from surefit.runs import AnyEvent, Checkpoint, Metric, Note, Phase, Problem, Status
 from surefit.units import bytes_text, count_text, seconds_text
 
@@ -41,7 +41,7 @@ class Lines:
             self._metric(event)
         elif isinstance(event, Checkpoint):
             say(f"checkpoint of step {count_text(event.step)}: {bytes_text(event.size_bytes)}")
-        elif isinstance(event, Note):
+        elif isinstance(event, Note) and event.topic not in QUIET_TOPICS:
             say(f"note: {event.text}")
         elif isinstance(event, Problem):
             say(f"problem: {event.what}")

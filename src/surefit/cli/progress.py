@@ -19,6 +19,7 @@ PHASE_WORDS: dict[PhaseName, str] = {
     "push": "push",
     "verify": "reload and compare",
 }
+QUIET_TOPICS = frozenset({"memory"})  # notes whose figures are for programs
 _RATE_STEPS = 30  # time left is worked out from this many of the last steps
 _TREND_SHARE = 4  # the trend compares the last quarter of the losses with the one before
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from surefit.cli.drawing import bar, sparkline
 from surefit.cli.output import can_unicode
-from surefit.cli.progress import PHASE_WORDS, PhaseLine, Progress
+from surefit.cli.progress import PHASE_WORDS, QUIET_TOPICS, PhaseLine, Progress
 from surefit.runs import AnyEvent, Note, Problem, RunState
 from surefit.units import bytes_text, count_text, seconds_text, shortened
 
@@ -50,7 +50,7 @@ class Screen:
     def see(self, event: AnyEvent) -> None:
         """Take in one event; notes stay on the screen above."""
         self._progress.see(event)
-        if isinstance(event, Note):
+        if isinstance(event, Note) and event.topic not in QUIET_TOPICS:
             self.say(f"note: {event.text}")
         elif isinstance(event, Problem):
             self.say(f"problem: {event.what}")
@@ -106,6 +106,8 @@ class Screen:
                 (f"  {done} ", "green"), name, (seconds_text(one.seconds or 0), "dim")
             )
         running = "▸" if self._unicode else ">"
+        if self._progress.state.is_final:  # it was broken off
+            return Text.assemble(("  - ", "yellow"), name, ("broken off", "dim"))
         share, amount = one.share, ""
         if one.name in ("train", "first_step") and self._progress.last:
             last = self._progress.last

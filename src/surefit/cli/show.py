@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from surefit.runs import RunFolder
     from surefit.supervise import RunView
 
-_LABEL = 14
-
 
 @click.command("show")
 @click.argument("run", metavar="RUN")
@@ -41,7 +39,7 @@ def show_command(run: str, as_json: bool) -> None:
 
 
 def _text(view: "RunView", progress: "Progress", plan: "Plan | None") -> str:
-    from surefit.cli.ending import GOOD, ending_text
+    from surefit.cli.ending import GOOD, LABEL, ending_text
 
     width, run = width_now(), view.run
     if view.state.is_final:
@@ -50,9 +48,7 @@ def _text(view: "RunView", progress: "Progress", plan: "Plan | None") -> str:
         lines = [f"{mark(str(view.state), GOOD.get(view.state))} {heading(run.id)}"]
         lines += [paragraph(view.cause, 2, width, "  ")] if view.cause else []
     rows = [*_now(progress), *_planned(plan), ("folder", str(run.path)), *_files(run)]
-    return "\n".join(
-        lines + [paragraph(text, _LABEL, width, f"  {name}".ljust(_LABEL)) for name, text in rows]
-    )
+    return "\n".join(lines + [paragraph(text, LABEL, width, f"  {name}") for name, text in rows])
 
 
 def _now(progress: "Progress") -> list[tuple[str, str]]:

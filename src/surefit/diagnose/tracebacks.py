@@ -122,7 +122,8 @@ class _Reader:
 
     def _after(self, line: LogLine) -> None:
         """More of the exception's own text, or the end of it."""
-        strict = _STRICT.match(line.text)
+        quoted = self.message[-1].endswith(":")  # ...raised: and the other exception below it
+        strict = None if quoted else _STRICT.match(line.text)
         far = line.number - self.lines[-1].number > 12
         if _OTHER_TEXT.search(line.text) or strict or far or len(self.lines) >= MESSAGE_LINES:
             self._finish_exception()

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - what libraries print is quoted as it is
 """Other versions' wordings, other numbers, other ranks: the kind is recognised, not one text."""
 
 import pytest

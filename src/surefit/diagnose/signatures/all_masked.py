@@ -79,7 +79,7 @@ class AllMasked(TextSignature):
             "length": f" (now {limit})" if limit else "",
         }
 
-    def phase_of(self, found: Found) -> str | None:  # noqa: ARG002
+    def phase_of(self, found: Found) -> str | None:
         """Masks are made while preparing."""
         return "prepare_data"
 

@@ -45,8 +45,9 @@ class ApiDrift(TextSignature):
         r"(?P<who>numpy)\.dtype size changed|A module that was compiled using NumPy 1\.x|"
         r"_ARRAY_API not found",
         r"operator (?P<who>torchvision::\w+) does not exist",
-        r"'(?P<who>\w+)' object has no attribute '(?P<name>\w+)'",
-        r"(?P<who>\w+\.?\w*)\(\) (?:missing|takes) .{0,20}positional argument",
+        r"'(?P<who>[A-Z]\w+)' object has no attribute '(?P<name>\w+)'",
+        r"(?P<who>\w+)\.__init__\(\) (?:missing|takes) .{0,20}positional argument",
+        r"Tokenizer class (?P<name>\w+) does not exist or is not currently imported",
         r"(?:DistributionNotFound|VersionConflict|ContextualVersionConflict)",
         r"(?P<name>\w+) (?:has been|was) (?:removed|renamed).{0,60}(?:version|use|in favou?r)",
     )

@@ -6,8 +6,9 @@ from surefit.diagnose.evidence import Evidence
 from surefit.diagnose.signatures.signature import Found, TextSignature, find_in_failure
 
 _READS_SETTINGS = (
-    r"config|args|arguments|argparse|parser|__post_init__|:__init__$|/cli|settings|omegaconf|hydra|yaml"
-    r"|pydantic|schema|valid|options|recipe"
+    r"config|args|arguments|argparse|parser|__post_init__|:__init__$|/cli|settings|omegaconf|"
+    r"hydra|yaml"
+    r"|pydantic|schema|valid|options|recipe|:from_pretrained$"
 )
 _TRAINS = r":forward$|:training_step|:backward$|_call_impl"
 
@@ -43,6 +44,9 @@ class InvalidSetting(TextSignature):
         r"(?:ValidationError|validation errors?) for (?P<setting>\w+)",
         r"yaml\.\w+\.\w+Error|mapping values are not allowed|could not find expected ':'|"
         r"ScannerError|ParserError: while parsing",
+        r"Undefined (?P<kind>\w+) (?P<setting>\S+)|(?P<setting2>(?:Template|Optimizer|Method|"
+        r"Dataset|Trainer) does not exist.*)",
+        r"(?P<setting>Cannot merge adapters to a quantized model)",
     )
     broad_patterns = (
         r"(?:[Uu]nknown|[Ii]nvalid|[Uu]nsupported|[Uu]nrecognized) (?P<kind>option|argument|key|"

@@ -30,6 +30,7 @@ class FileMissing(TextSignature):
         r"no file named (?P<file>[\w.-]+(?:,? or [\w.-]+)*).{0,120}?(?:in (?:the )?(?:directory|"
         r"folder) )(?P<folder>\S+)",
         r"(?P<folder>\S+) does not appear to have (?:a )?files? named (?P<file>[^\s.]+(?:\.\w+)*)",
+        r"Entry Not Found for url: (?P<file>\S+?)\.?$",
         r"Can't find ['\"](?P<file>[\w.]+)['\"] at ['\"](?P<folder>[^'\"]+)",
         r"Unable to find ['\"](?P<file>[^'\"]+)['\"]",
         r"[Cc]ould(?:n't| not) find (?:any )?(?:data )?file.{0,20}? (?:at |in |with "

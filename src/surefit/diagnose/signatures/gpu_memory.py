@@ -12,7 +12,8 @@ from surefit.units import GIB
 OUT_OF_MEMORY = re.compile(
     r"(?:CUDA|HIP|XPU|MPS backend|NPU|NPU:?\d*) out of memory|OutOfMemoryError\b(?!.*Task was "
     r"killed)"
-    r"|CUDA error: out of memory|\[CUDA\]: out of memory|cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED"
+    r"|CUDA error: out of memory|\[CUDA\]: out of memory|cudaErrorMemoryAllocation|"
+    r"CUBLAS_STATUS_ALLOC_FAILED"
     r"|CUDNN_STATUS_ALLOC_FAILED|Failed to CUDA (?:malloc|calloc)|No executable batch size found"
     r"|RESOURCE_EXHAUSTED: Out of memory",
     re.IGNORECASE,
@@ -143,7 +144,7 @@ class GpuOutOfMemory(Signature):
         """What, why and next."""
         raise NotImplementedError
 
-    def repairs(self, case: GpuCase) -> tuple[Repair, ...]:  # noqa: ARG002
+    def repairs(self, case: GpuCase) -> tuple[Repair, ...]:
         """Changes of the recipe that get past it."""
         return ()
 

@@ -5,7 +5,10 @@ import re
 from surefit.diagnose.signatures.hub_access import HubSignature
 from surefit.diagnose.signatures.signature import Found
 
-_NETWORK = r"huggingface|hf\.co|hub|httpx|httpcore|requests[/.]|urllib3|http\.client|xet|aiohttp|s3|download"
+_NETWORK = (
+    r"huggingface|hf\.co|hub|httpx|httpcore|requests[/.]|urllib3|http\.client|xet|"
+    r"aiohttp|s3|download"
+)
 
 
 class HubDown(HubSignature):

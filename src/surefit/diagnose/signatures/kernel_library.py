@@ -55,6 +55,8 @@ class KernelLibrary(TextSignature):
         r"(?P<package>xformers).{0,60}(?:can't load|not available|was built for)",
         r"(?P<package>[Tt]riton).{0,80}(?:cannot find|Failed to (?:compile|find)|no "
         r".{0,10}compiler)",
+        r"working (?P<package>triton) installation|(?P<package2>[Tt]riton) is not (?:available|"
+        r"installed)",
         r"Failed to find C compiler",
         r"(?P<package>sageattention|torchao|[Ll]iger).{0,60}(?:not (?:installed|available)|"
         r"version)",

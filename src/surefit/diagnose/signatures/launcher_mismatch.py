@@ -28,7 +28,8 @@ class LauncherMismatch(TextSignature):
     failure_class = "LAUNCHER"
     title = "Processes and GPUs do not match"
     patterns = (
-        r"invalid device ordinal",
+        r"[Ii]nvalid device (?:ordinal|id\b|argument)",
+        r"device_map=.auto. in any distributed mode",
         r"Duplicate GPU detected",
         r"does not support .?nn\.DataParallel",
         r"does not support multi[- ]?GPU|multi[- ]?GPU (?:setups? |training )?(?:is|are) not "

@@ -51,6 +51,6 @@ class LoraTargets(TextSignature):
         use_all = 'use all linear layers (`target_modules="all-linear"`)'
         return {**words, "remedy": "remove `lm_head` from the targets" if head else use_all}
 
-    def repairs(self, found: Found) -> tuple[Repair, ...]:  # noqa: ARG002
+    def repairs(self, found: Found) -> tuple[Repair, ...]:
         """The plan's own list."""
         return (Repair(change="method.targets: all-linear", same_result=False),)

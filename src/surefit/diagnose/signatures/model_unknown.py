@@ -2,7 +2,8 @@
 
 from typing import ClassVar
 
-from surefit.diagnose.signatures.signature import TextSignature
+from surefit.diagnose.evidence import Evidence
+from surefit.diagnose.signatures.signature import Found, TextSignature, find_in_failure
 
 
 class ModelUnknown(TextSignature):
@@ -36,9 +37,18 @@ class ModelUnknown(TextSignature):
         r"?[`'\"]?(?P<type>[\w.-]+)",
         r"Architecture '?(?P<type>\w+)'? (?:is )?not supported",
     )
+    in_config = r"^KeyError: '(?P<type>[\w.-]+)'"
     defaults: ClassVar[dict[str, str]] = {"type": "of this model"}
     what = "the installed library does not know the model type {type}"
     why = "{text}"
     next_step = (
         "install a transformers release that knows {type}, or take a model that this one knows"
     )
+
+    def find(self, evidence: Evidence) -> Found | None:
+        """Older releases only say which key their table of configurations lacks."""
+        found = super().find(evidence)
+        failure = evidence.root.failure
+        if found is not None or failure is None or not failure.mentions("configuration_auto"):
+            return found
+        return find_in_failure(evidence, self.in_config, failure)

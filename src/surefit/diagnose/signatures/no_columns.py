@@ -49,6 +49,7 @@ class NoColumns(TextSignature):
     patterns = (
         r"No columns in the dataset match.{0,400}ignored: \[(?P<column>[^\]]*)\]",
         r"No columns in the dataset match",
+        r"model did not return a (?P<column>loss) from the inputs",
         r"[Cc]olumn(?:\(s\)|s)? (?:names? )?\[?['\"]?(?P<column>[\w, '\"]+?)['\"]?\]? (?:(?:is|"
         r"are) )?(?:not in|do(?:es)?n't exist|not found|missing)",
         r"(?:[Dd]ataset|[Rr]ows?|data)(?! files must).{0,60}(?:must|should|has to|needs? to) "

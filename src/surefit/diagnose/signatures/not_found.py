@@ -28,7 +28,7 @@ class NotFoundOrPrivate(HubSignature):
     patterns = (
         r"Repository Not Found for url|RepositoryNotFoundError",
         r"is not a (?:local folder|valid model identifier)",
-        r"(?:Revision|Entry) Not Found for url|RevisionNotFoundError|RemoteEntryNotFoundError",
+        r"Revision Not Found for url|RevisionNotFoundError",
         r"[Dd]ataset ['\"](?P<name>[^'\"]+)['\"] doesn't exist on the Hub or cannot be accessed",
         r"DatasetNotFoundError|(?:Bucket|Space) ['\"].*doesn't exist",
         r"Can't load (?:the )?(?:tokenizer|model|config\w*).{0,20}for "

@@ -52,6 +52,6 @@ class PrecisionMismatch(TextSignature):
         "bf16 or fp32, not fp16)"
     )
 
-    def repairs(self, found: Found) -> tuple[Repair, ...]:  # noqa: ARG002
+    def repairs(self, found: Found) -> tuple[Repair, ...]:
         """fp32 always works."""
         return (Repair(change="how.precision: float32", same_result=False),)

@@ -80,7 +80,7 @@ class ResumeBad(TextSignature):
         )
         return {**words, "checkpoint": checkpoint, "reason": reason, "remedy": remedy}
 
-    def phase_of(self, found: Found) -> str | None:  # noqa: ARG002
+    def phase_of(self, found: Found) -> str | None:
         """Resuming is the start of training."""
         return "first_step"
 

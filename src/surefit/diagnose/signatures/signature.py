@@ -140,11 +140,11 @@ class TextSignature(Signature):
             looks = (find_in_lines(evidence, pattern, lines) for pattern in wanted)
         return next((found for found in looks if found and self.accepts(found)), None)
 
-    def accepts(self, found: Found) -> bool:  # noqa: ARG002
+    def accepts(self, found: Found) -> bool:
         """Whether the rest of the evidence agrees. Most texts are unmistakable."""
         return True
 
-    def phase_of(self, found: Found) -> str | None:  # noqa: ARG002
+    def phase_of(self, found: Found) -> str | None:
         """The phase where the failure itself tells it, None where the evidence has to."""
         return None
 
@@ -155,7 +155,7 @@ class TextSignature(Signature):
         spoken = {"text": shortened(first_line(text), 300)}
         return {**common_words(found.evidence), **spoken, **self.defaults, **given}
 
-    def repairs(self, found: Found) -> tuple[Repair, ...]:  # noqa: ARG002
+    def repairs(self, found: Found) -> tuple[Repair, ...]:
         """Changes of the recipe that get past it."""
         return ()
 

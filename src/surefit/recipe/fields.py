@@ -116,6 +116,8 @@ def _type_words(kind: Any) -> str:
         return " or ".join(_type_words(option) for option in options)
     if get_origin(kind) is tuple:
         return "a list of names"
+    if get_origin(kind) is dict:
+        return "names with their values"
     words = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
     return words[kind]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from surefit.cli.output import json_option, print_json
-from surefit.errors import ExitCode, UsageError
+from surefit.errors import ExitCode, Refused, UsageError
 
 if TYPE_CHECKING:
     from surefit.data import DatasetReport
@@ -30,10 +30,18 @@ _RECIPE_ENDINGS = (".yaml", ".yml")
 )
 @click.option("--max-length", type=click.IntRange(min=8), metavar="N", help="Cut rows at N tokens.")
 @click.option(
-    "--format", "layout", metavar="NAME", help="The rows' format; this version reads `messages`."
+    "--format",
+    "layout",
+    metavar="NAME",
+    help="Format of the rows: messages, sharegpt, alpaca, prompt_completion, text, preference or "
+    "unpaired_preference. Default: recognised.",
 )
 @click.option(
-    "--map", "mapping", multiple=True, metavar="ROLE=COLUMN", help="Which column holds what."
+    "--map",
+    "mapping",
+    multiple=True,
+    metavar="ROLE=COLUMN",
+    help="Which column holds what, such as prompt=question.",
 )
 @click.option(
     "--set",
@@ -55,11 +63,15 @@ def check_command(
 ) -> ExitCode:
     """Find what is wrong with the training data in FILE, and show rows as they will be trained.
 
-    FILE is a JSONL file, or a recipe in YAML whose data and model are then looked at. Ends with 0
-    when the data can be trained, with 1 when it cannot.
+    FILE is data (JSONL, JSON, CSV, TSV, Parquet or Arrow, packed with gzip or zstd or not, or a
+    folder of them), or a recipe in YAML whose data and model are then looked at. Ends with 0 when
+    the data can be trained, with 1 when it cannot.
     """
-    _refuse_unknown_format(layout, mapping)
-    options = _as_changes(model, eval_rows, max_length, changes)
+    options = (
+        *_as_changes(model, eval_rows, max_length, layout),
+        *_as_columns(mapping),
+        *changes,
+    )
     loaded = (
         _recipe(file, options)
         if file.suffix.lower() in _RECIPE_ENDINGS
@@ -75,28 +87,28 @@ def check_command(
     return ExitCode.NO if report.verdict == "refuse" else ExitCode.DONE
 
 
-def _refuse_unknown_format(layout: str | None, mapping: tuple[str, ...]) -> None:
-    if layout not in (None, "messages"):
-        raise UsageError(
-            f"--format {layout} is not offered",
-            "this version reads one format: JSONL whose rows hold `messages`",
-            'write the rows as `{"messages": [{"role": "user", "content": ...}, ...]}`',
-        )
-    wrong = [one for one in mapping if one != "messages=messages"]
-    if wrong:
-        raise UsageError(
-            f"--map {wrong[0]} is not offered",
-            "this version reads the column `messages` only",
-            "rename the column to `messages`",
-        )
-
-
 def _as_changes(
-    model: str | None, eval_rows: str | None, max_length: int | None, changes: tuple[str, ...]
+    model: str | None, eval_rows: str | None, max_length: int | None, layout: str | None
 ) -> tuple[str, ...]:
     """The options as changes of a recipe: the same fields, the same checks."""
-    given = {"model": model, "data.eval": eval_rows, "goal.max_length": max_length}
-    return (*(f"{field}={value}" for field, value in given.items() if value is not None), *changes)
+    given = {
+        "model": model,
+        "data.eval": eval_rows,
+        "goal.max_length": max_length,
+        "data.format": layout,
+    }
+    return tuple(f"{field}={value}" for field, value in given.items() if value is not None)
+
+
+def _as_columns(mapping: tuple[str, ...]) -> tuple[str, ...]:
+    for one in mapping:
+        if "=" not in one.strip("="):
+            raise UsageError(
+                f"--map {one} names no column",
+                "a mapping is a role and the column that holds it",
+                "write it as --map prompt=question",
+            )
+    return tuple(f"data.columns.{one}" for one in mapping)
 
 
 def _recipe(file: Path, changes: tuple[str, ...]) -> "LoadedRecipe":
@@ -115,15 +127,12 @@ def _from_file(file: Path, changes: tuple[str, ...]) -> "LoadedRecipe":
 def _report(loaded: "LoadedRecipe", *, with_model: bool) -> "DatasetReport":
     from surefit.cli.counting import counting
     from surefit.data import check_data
-    from surefit.models import read_model_facts
-    from surefit.plan import planned_max_length
     from surefit.tokens import load_chat_tokenizer
 
     recipe, tokenizer, max_length = loaded.recipe, None, loaded.recipe.goal.max_length
     if with_model:
-        facts = read_model_facts(recipe.model, loaded.base_folder)
-        tokenizer = load_chat_tokenizer(Path(facts.folder))
-        max_length = planned_max_length(recipe, facts)
+        tokenizer = load_chat_tokenizer(_tokenizer_folder(recipe.model, loaded.base_folder))
+        max_length = max_length or _planned_length(loaded)
     with counting("reading the data") as told:
         return check_data(
             recipe.data,
@@ -133,4 +142,27 @@ def _report(loaded: "LoadedRecipe", *, with_model: bool) -> "DatasetReport":
             batch=recipe.goal.batch,
             seed=recipe.goal.seed,
             progress=told,
+            packing=recipe.how.packing,
         )
+
+
+def _tokenizer_folder(source: str, base_folder: Path) -> Path:
+    """A folder of a tokenizer is enough to look at data; weights are needed to train only."""
+    from surefit.models import resolve_model_folder
+
+    folder = base_folder / Path(source).expanduser()
+    if (folder / "tokenizer.json").is_file():
+        return folder
+    return resolve_model_folder(source, base_folder)
+
+
+def _planned_length(loaded: "LoadedRecipe") -> int | None:
+    """The length that a plan would choose; a folder of a tokenizer alone has none to choose."""
+    from surefit.models import read_model_facts
+    from surefit.plan import planned_max_length
+
+    try:
+        facts = read_model_facts(loaded.recipe.model, loaded.base_folder)
+    except Refused:
+        return None
+    return planned_max_length(loaded.recipe, facts)

@@ -54,7 +54,7 @@ def _stop(run: RunFolder, count: int) -> str:
     return (
         "stopping at once"
         if count > 1
-        else "stopping with a checkpoint; Ctrl-C again stops at once"
+        else "stopping; what has been trained is kept. Ctrl-C again stops at once"
     )
 
 

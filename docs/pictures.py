@@ -4,6 +4,7 @@ python docs/pictures.py
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -33,7 +34,9 @@ def main() -> None:
             screen.print(Text.assemble(("$ ", "green"), (command, "bold")))
             screen.print(Text.from_ansi(cut(output_of(command, home), end)), "", sep="\n")
     PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_text(screen.export_svg(title="surefit"), encoding="utf-8")
+    # No fonts from elsewhere: the reader's own monospace font is shown.
+    picture = re.sub(r"@font-face \{.*?\}", "", screen.export_svg(title="surefit"), flags=re.DOTALL)
+    PICTURE.write_text(re.sub(r"[ \t]+$", "", picture, flags=re.MULTILINE), encoding="utf-8")
 
 
 def cut(text: str, end: str | None) -> str:
@@ -45,7 +48,8 @@ def cut(text: str, end: str | None) -> str:
 
 def output_of(command: str, home: str) -> str:
     """What a command prints on a terminal of our width."""
-    settings = {"SUREFIT_HOME": home, "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    settings = {"SUREFIT_HOME": home, "TERM": "xterm-256color", "PATH": path}
     typescript = [
         "script",
         "-qec",
@@ -57,7 +61,7 @@ def output_of(command: str, home: str) -> str:
     )
     if ran.returncode != 0:
         sys.exit(f"{command} ended with {ran.returncode}: {ran.stdout.decode()}")
-    return ran.stdout.decode().replace("\r\n", "\n")
+    return ran.stdout.decode().replace("\r\n", "\n").replace(home, "~/.surefit")
 
 
 if __name__ == "__main__":

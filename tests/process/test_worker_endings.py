@@ -78,7 +78,7 @@ def step_of(run: RunFolder) -> int:
 
 @pytest.fixture(scope="module")
 def unstopped(tmp_path_factory: pytest.TempPathFactory, model: Path) -> RunFolder:
-    return go_on(write_run(tmp_path_factory.mktemp("unstopped"), model, epochs=50))
+    return go_on(write_run(tmp_path_factory.mktemp("unstopped"), model, epochs=40))
 
 
 def test_a_stop_finishes_the_step_and_keeps_it_and_the_run_goes_on_from_there(
@@ -86,14 +86,14 @@ def test_a_stop_finishes_the_step_and_keeps_it_and_the_run_goes_on_from_there(
 ) -> None:
     from surefit.train.checkpoint import is_whole
 
-    run = write_run(tmp_path, model, epochs=50)
+    run = write_run(tmp_path, model, epochs=40)
     with started(run) as worker:
         wait_for(lambda: step_of(run) >= 5, worker)
         worker.send_signal(signal.SIGTERM)
         output, _ = worker.communicate(timeout=20)
     assert worker.returncode == WorkerExit.TEMPORARY, output
     step = step_of(run)
-    assert step < 150
+    assert step < 120
     assert is_whole(run.checkpoints / f"step-{step}")
     assert f"after step {step}" in notes(run, "stopped")[0].text
     assert not run.result.exists()
@@ -114,7 +114,7 @@ def test_a_killed_run_goes_on_from_its_newest_whole_checkpoint(
 ) -> None:
     from surefit.train.checkpoint import is_whole
 
-    run = write_run(tmp_path, model, epochs=50, checkpoint_every_steps=4)
+    run = write_run(tmp_path, model, epochs=40, checkpoint_every_steps=4)
     with started(run) as worker:
         wait_for(lambda: step_of(run) >= 14, worker)
         worker.kill()
@@ -150,7 +150,7 @@ def test_a_run_stopped_after_its_last_step_only_proves_its_result(
 def test_a_stop_before_the_first_step_ends_at_once_and_a_second_one_kills(
     tmp_path: Path, model: Path
 ) -> None:
-    run = write_run(tmp_path, model, epochs=50)
+    run = write_run(tmp_path, model, epochs=40)
     with started(run) as worker:
         wait_for(lambda: (run.path / "heartbeats" / "rank0.json").exists(), worker)
         worker.send_signal(signal.SIGINT)

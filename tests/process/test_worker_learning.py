@@ -39,6 +39,12 @@ def lora(tmp_path_factory: pytest.TempPathFactory, model: Path) -> RunFolder:
     return learn(tmp_path_factory.mktemp("lora"), model, eval_rows=6, rehearse=True, epochs=3)
 
 
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory, model: Path) -> RunFolder:
+    """A run with the settings of `plan_for`, which other tests change one by one."""
+    return learn(tmp_path_factory.mktemp("usual"), model)
+
+
 def result_of(run: RunFolder) -> Result:
     result = run.read(run.result, Result)
     assert result
@@ -191,19 +197,21 @@ def test_flat_and_padded_rows_learn_the_same(tmp_path: Path, model: Path) -> Non
     assert metrics(padded)[-1].tokens == metrics(flat)[-1].tokens
 
 
-def test_recomputing_activations_changes_no_loss(tmp_path: Path, model: Path) -> None:
-    kept = learn(tmp_path / "kept", model)
-    again = learn(tmp_path / "again", model, gradient_checkpointing=True)
-    assert losses(again) == pytest.approx(losses(kept), abs=1e-5)
+def test_recomputing_activations_changes_no_loss(
+    tmp_path: Path, model: Path, usual: RunFolder
+) -> None:
+    again = learn(tmp_path, model, gradient_checkpointing=True)
+    assert losses(again) == pytest.approx(losses(usual), abs=1e-5)
     record = again.read(again.effective, Effective)
     assert record
     assert record.effective["gradient_checkpointing"] is True
 
 
-def test_evaluation_on_the_way_changes_no_loss(tmp_path: Path, model: Path) -> None:
-    bare = learn(tmp_path / "bare", model, eval_rows=5)
-    often = learn(tmp_path / "often", model, eval_rows=5, eval_every_steps=2)
-    assert losses(often) == losses(bare)
+def test_evaluation_on_the_way_changes_no_loss(
+    tmp_path: Path, model: Path, usual: RunFolder
+) -> None:
+    often = learn(tmp_path, model, eval_rows=5, eval_every_steps=2)
+    assert losses(often) == losses(usual)
     assert [metric.step for metric in metrics(often, "eval")] == [2, 4, 6]
 
 
@@ -227,10 +235,9 @@ def test_evaluation_on_the_way_changes_no_loss(tmp_path: Path, model: Path) -> N
     ],
 )
 def test_each_setting_of_the_plan_changes_what_is_learned(
-    tmp_path: Path, model: Path, setting: str, value: object
+    tmp_path: Path, model: Path, usual: RunFolder, setting: str, value: object
 ) -> None:
-    run = learn(tmp_path / "changed", model, verify_tolerance=0.1, **{setting: value})
-    usual = learn(tmp_path / "usual", model)
+    run = learn(tmp_path, model, verify_tolerance=0.1, **{setting: value})
     assert losses(run) != losses(usual)
     record = run.read(run.effective, Effective)
     assert record

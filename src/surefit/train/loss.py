@@ -6,7 +6,7 @@ conversation only the answers are trained, so only their positions go through th
 
 import inspect
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -16,10 +16,17 @@ from surefit.train.batches import Batch
 _MODEL_INPUTS = ("input_ids", "position_ids", "attention_mask")
 
 
-def takes_logits_to_keep(model: torch.nn.Module) -> bool:
-    """Whether the model can compute logits at chosen positions only."""
+Keeping = Literal["all", "columns", "places"]
+
+
+def kept_logits(model: torch.nn.Module) -> Keeping:
+    """Which logits the model can be asked for: all, those of some columns, or of single places."""
     plain = model.get_base_model() if hasattr(model, "get_base_model") else model  # type: ignore[operator]
-    return "logits_to_keep" in inspect.signature(plain.forward).parameters
+    forward = inspect.unwrap(type(plain).forward)
+    if "logits_to_keep" not in inspect.signature(forward).parameters:
+        return "all"
+    # Where transformers has this function it takes a mask of places; before, columns only.
+    return "places" if "slice_logits_to_keep" in forward.__globals__ else "columns"
 
 
 def model_inputs(batch: Batch) -> dict[str, Tensor]:
@@ -27,26 +34,28 @@ def model_inputs(batch: Batch) -> dict[str, Tensor]:
     return {name: batch[name] for name in _MODEL_INPUTS if name in batch}
 
 
-def target_logits(model: torch.nn.Module, batch: Batch, keep: bool) -> Tensor:
-    """Logits [K, vocabulary] at the positions that predict the batch's targets."""
-    extra: dict[str, Any] = {}
-    columns = batch["column_of"]
-    if keep and len(batch["input_ids"]) == 1:
-        extra["logits_to_keep"], columns = (
-            columns,
-            torch.arange(len(columns), device=columns.device),
-        )
-    elif keep:
-        # The same columns for every line of a padded batch: those that any of them needs.
-        needed, columns = torch.unique(columns, return_inverse=True)
-        extra["logits_to_keep"] = needed
-    outputs: Mapping[str, Tensor] = model(**model_inputs(batch), use_cache=False, **extra)
-    logits = outputs["logits"]
-    # In one line the kept columns are already those of the targets, in their order.
-    return logits[0] if keep and len(logits) == 1 else logits[batch["row_of"], columns]
+def target_logits(model: torch.nn.Module, batch: Batch, keep: Keeping) -> Tensor:
+    """Logits [K, vocabulary] at the places that predict the batch's targets, in their order."""
+    rows, columns, shape = batch["row_of"], batch["column_of"], batch["input_ids"].shape
+    if keep == "all":
+        return _logits(model, batch)[rows, columns]
+    if shape[0] == 1:
+        return _logits(model, batch, logits_to_keep=columns)[0]
+    if keep == "columns":
+        # The same columns of every line: those that any of them needs.
+        needed, places = torch.unique(columns, return_inverse=True)
+        return _logits(model, batch, logits_to_keep=needed)[rows, places]
+    wanted = torch.zeros(shape, dtype=torch.bool, device=columns.device)
+    wanted[rows, columns] = True
+    return _logits(model, batch, logits_to_keep=wanted)
 
 
-def summed_loss(model: torch.nn.Module, batch: Batch, keep: bool) -> Tensor:
+def _logits(model: torch.nn.Module, batch: Batch, **keep: Tensor) -> Tensor:
+    outputs: Mapping[str, Tensor] = model(**model_inputs(batch), **keep, use_cache=False)
+    return outputs["logits"]
+
+
+def summed_loss(model: torch.nn.Module, batch: Batch, keep: Keeping) -> Tensor:
     """Cross-entropy of the targets in nats, summed, as a float32 scalar.
 
     Formula: -sum over targets of log softmax(logits)[target]; softmax always in float32.
@@ -56,7 +65,7 @@ def summed_loss(model: torch.nn.Module, batch: Batch, keep: bool) -> Tensor:
 
 
 @torch.no_grad()
-def mean_loss(model: torch.nn.Module, batches: Iterable[Batch], keep: bool) -> float:
+def mean_loss(model: torch.nn.Module, batches: Iterable[Batch], keep: Keeping) -> float:
     """The token mean of the loss over micro-batches, in eval mode, without learning."""
     model.eval()
     total, count = 0.0, 0

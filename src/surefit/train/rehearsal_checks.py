@@ -55,7 +55,7 @@ def check_start(trainer: Any, batch: Batch, plan: Plan) -> Finding:
         if abs(base - loss) > limit:
             told = f"with fresh adapters the loss is {loss:.4f}, without them {base:.4f}"
             return Finding(False, abs(base - loss), limit, told)
-    warning = f"{text}: the model knows no such text yet, as if it were untrained"
+    warning = f"{text}: such text is new to the model, or the model is untrained"
     return Finding(True, loss, None, text, warning if loss > _LIKE_GUESSING * chance else None)
 
 

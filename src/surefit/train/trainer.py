@@ -18,7 +18,7 @@ from transformers.trainer_callback import PrinterCallback
 from surefit.plan.plan import TrainingPlan
 from surefit.train.batches import COLLATE, Batch
 from surefit.train.failures import ConfigurationDiffers
-from surefit.train.loss import summed_loss, takes_logits_to_keep
+from surefit.train.loss import kept_logits, summed_loss
 from surefit.train.rows import EpochOrder, PreparedRows
 
 
@@ -35,7 +35,7 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
     ) -> None:
         self.order = EpochOrder(len(rows), training.seed)
         self.collate = COLLATE[training.layout]
-        self.keeps_logits = takes_logits_to_keep(model)
+        self.keeps_logits = kept_logits(model)
         self.step_loss, self.step_targets, self.step_tokens = 0.0, 0, 0
         self.step_numbers: list[int] = []
         self.gradient_norm = math.nan
@@ -48,7 +48,7 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
             data_collator=self.collate,
         )
         # Our loss is already divided by the whole step's tokens; both names say so to the Trainer
-        # (the first since transformers 4.46, the second since 5.20).
+        # (older versions know only the first).
         self.model_accepts_loss_kwargs = True
         self.loss_is_scaled_for_ga = True
         self.remove_callback(PrinterCallback)

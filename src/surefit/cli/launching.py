@@ -60,11 +60,11 @@ def _stop(run: RunFolder, count: int) -> str:
 
 def _ready(recipe: Path, changes: tuple[str, ...], *, only_rehearse: bool) -> "Preflight":
     from surefit.cli.counting import counting
-    from surefit.recipe import load_recipe
+    from surefit.recipe import load_recipe, naming_places
     from surefit.supervise import preflight
 
     loaded = load_recipe(recipe, changes)
-    with counting("reading the data") as told:
+    with naming_places(loaded), counting("reading the data") as told:
         return preflight(loaded, only_rehearse=only_rehearse, progress=told)
 
 

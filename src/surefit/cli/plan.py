@@ -17,10 +17,12 @@ def plan_command(recipe: Path, changes: tuple[str, ...], reasons: bool, as_json:
 
     Nothing is started. Ends with 0 when it fits or only a rehearsal can tell, with 1 when it does not.
     """
-    from surefit.recipe import load_recipe
+    from surefit.recipe import load_recipe, naming_places
     from surefit.supervise import preflight
 
-    plan = preflight(load_recipe(recipe, changes)).plan
+    loaded = load_recipe(recipe, changes)
+    with naming_places(loaded):
+        plan = preflight(loaded).plan
     if as_json:
         print_json(plan.model_dump(mode="json"))
     else:

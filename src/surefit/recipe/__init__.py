@@ -2,7 +2,7 @@
 
 from surefit.recipe.example import EXAMPLE
 from surefit.recipe.fields import RecipeField, fields, recipe_schema
-from surefit.recipe.load import LoadedRecipe, load_recipe, recipe_from
+from surefit.recipe.load import LoadedRecipe, load_recipe, naming_places, recipe_from
 from surefit.recipe.schema import (
     DataSpec,
     FullMethod,
@@ -28,6 +28,7 @@ __all__ = [
     "RecipeField",
     "fields",
     "load_recipe",
+    "naming_places",
     "recipe_from",
     "recipe_schema",
 ]

@@ -11,6 +11,10 @@ data:
                               #   {"messages": [{"role": "user", "content": "..."},
                               #                 {"role": "assistant", "content": "..."}]}
   # eval: 5%                  # rows held back for evaluation: a share, another file, or none
+  # format: messages          # without it recognised from the columns
+  # columns: {messages: chat} # which column holds what, where the names are others
+  # max_unusable: 0           # rows that may be left out because they cannot be trained
+  # loss: answers             # answers, last_answer or all
 
 # method:
 #   type: lora                # lora trains small adapters, full trains every weight
@@ -38,6 +42,7 @@ data:
 #   micro_batch: 4            # conversations per pass; goal.batch must be a multiple of it
 #   precision: float32        # float32 or bfloat16
 #   layout: flat              # flat wastes no padding; padded fills rows up
+#   packing: false            # join rows into sequences of max_length
 #   gradient_checkpointing: false
 #   checkpoint_every_steps: 50
 #   keep_checkpoints: 2

@@ -60,6 +60,7 @@ SAME_AS: dict[str, str] = {
     "torch_dtype": "how.precision",
     "group_by_length": "how.layout",
     "padding_free": "how.layout",
+    "sample_packing": "how.packing",
     "save_steps": "how.checkpoint_every_steps",
     "save_total_limit": "how.keep_checkpoints",
     "num_threads": "how.threads",
@@ -74,8 +75,6 @@ INSTEAD: dict[str, str] = {
     "warmup_steps": "set `goal.warmup` to a share of the steps, such as 0.03",
     "bf16": "set `how.precision: bfloat16`, or leave it to the plan",
     "fp16": "leave it out: float16 training is not offered; the plan chooses bfloat16 or float32",
-    "packing": "leave it out, or set `how.layout: flat`, which wastes no padding",
-    "sample_packing": "leave it out, or set `how.layout: flat`, which wastes no padding",
     "optim": "leave it out: this version trains with AdamW",
     "optimizer": "leave it out: this version trains with AdamW",
     "load_in_4bit": "leave it out: this version trains in float32 or bfloat16 only",
@@ -93,7 +92,6 @@ INSTEAD: dict[str, str] = {
     "logging_steps": "leave it out: every step is recorded",
     "trust_remote_code": "leave it out: code that comes with a model is never run",
     "name": "leave it out and name the run on the command line: `surefit train ... --name NAME`",
-    "columns": "leave it out: this version reads JSONL with `messages` only",
 }
 
 LATER_METHODS = frozenset(

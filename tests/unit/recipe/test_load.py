@@ -1,11 +1,20 @@
 """Recipes from files: values, places, and the words of every refusal."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from surefit.errors import RecipeError, UsageError
-from surefit.recipe import EXAMPLE, LoadedRecipe, fields, load_recipe, recipe_from, recipe_schema
+from surefit.recipe import (
+    EXAMPLE,
+    LoadedRecipe,
+    fields,
+    load_recipe,
+    naming_places,
+    recipe_from,
+    recipe_schema,
+)
 
 GOOD = """\
 model: starter
@@ -280,12 +289,8 @@ def test_values_without_a_file_name_the_field(tmp_path):
 
 def test_the_example_is_a_recipe_and_shows_every_field(write):
     assert load_recipe(write(EXAMPLE)).recipe.model == "starter"
-    complete = "\n".join(
-        line.replace("# ", "", 1)
-        if line.startswith(("# method", "#   ", "# goal", "# hard", "# lim", "# how", "  # eval"))
-        else line
-        for line in EXAMPLE.splitlines()
-    )
+    # A line that is switched off begins with `# ` and a key; a line of prose has no colon after one word.
+    complete = re.sub(r"^( *)# ( *\w+:)", r"\1\2", EXAMPLE, flags=re.MULTILINE)
     shown = load_recipe(write(complete)).recipe.model_dump(exclude_unset=True)
     paths = {
         f"{part}.{key}" for part, keys in shown.items() if isinstance(keys, dict) for key in keys
@@ -304,3 +309,21 @@ def test_the_schema_refuses_unknown_keys_and_tells_methods_apart():
     schema = recipe_schema()
     assert schema["additionalProperties"] is False
     assert schema["properties"]["method"]["discriminator"]["propertyName"] == "type"
+
+
+def test_a_later_error_about_a_field_gets_the_line_of_the_recipe(write):
+    loaded = load_recipe(write(GOOD), ["goal.epochs=3"])
+    assert loaded.place_of("method.rank") == "recipe.yaml:7: method.rank"
+    assert loaded.place_of("goal.epochs") == "--set goal.epochs=3: goal.epochs"
+    assert loaded.place_of("goal.max_length") == "recipe.yaml:8: goal.max_length"
+    with pytest.raises(RecipeError) as caught, naming_places(loaded):
+        raise RecipeError("too large", "why", "next", where="method.rank")
+    assert caught.value.where == "recipe.yaml:7: method.rank"
+    assert str(caught.value).startswith("error: recipe.yaml:7: method.rank: too large")
+
+
+def test_an_error_about_another_file_keeps_its_place(write):
+    loaded = load_recipe(write(GOOD))
+    with pytest.raises(RecipeError) as caught, naming_places(loaded):
+        raise RecipeError("broken", "why", "next", where="chats.jsonl:3")
+    assert caught.value.where == "chats.jsonl:3"

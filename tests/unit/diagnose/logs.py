@@ -1,8 +1,8 @@
 """Build logs of dead runs in the forms that libraries print them."""
 
 from surefit.diagnose import Evidence
+from surefit.diagnose.assembly import build
 from surefit.diagnose.evidence import Beat, Exit
-from surefit.diagnose.gather import build
 from surefit.diagnose.logs import clean_lines
 
 # Loud and harmless: every wording is tried with these before it.

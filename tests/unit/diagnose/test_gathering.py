@@ -111,7 +111,10 @@ def test_bytes_that_are_no_text_are_passed_over(tmp_path: Path) -> None:
 def test_progress_bars_are_one_line_and_do_not_swallow_what_follows() -> None:
     text = "\r 10%|#    | 1/10 [00:01<00:09]\r 20%|##   | 2/10 [00:02<00:08]Traceback: x\n"
     lines = clean_lines([(1, text.encode())], "log.txt")
-    assert [line.text.strip() for line in lines] == ["20%|##   | 2/10 [00:02<00:08]", "Traceback: x"]
+    assert [line.text.strip() for line in lines] == [
+        "20%|##   | 2/10 [00:02<00:08]",
+        "Traceback: x",
+    ]
 
 
 def test_colours_and_rank_prefixes_are_taken_off() -> None:
@@ -220,9 +223,7 @@ def test_the_repair_names_the_plans_own_numbers(tmp_path: Path) -> None:
         "capacity of 23.53 GiB of which 849.92 MiB is free.",
         "transformers/trainer.py:training_step",
     )
-    found = run_folder(
-        tmp_path, **{"exit.json": {"code": 71, "time": 1.0}, "log/worker.log": log}
-    )
+    found = run_folder(tmp_path, **{"exit.json": {"code": 71, "time": 1.0}, "log/worker.log": log})
     repairs = {repair.change: repair.same_result for repair in diagnose(found).repair}
     assert repairs["how.micro_batch: 4"] is True
     assert repairs["goal.max_length: 512"] is False

@@ -234,9 +234,18 @@ def common_words(evidence: Evidence) -> dict[str, str]:
 
 def again(evidence: Evidence) -> str:
     """How to start the run once more."""
-    if evidence.plan.run_id:
-        return f"start it again: `surefit train {evidence.plan.output}/recipe.yaml`"
+    plan = evidence.plan
+    if plan.run_id:
+        copy = f"{plan.output}/recipe.yaml"
+        if _stands_alone(plan.model) and _stands_alone(plan.data):
+            return f"start it again: `surefit train {copy}`"
+        return f"start it again: `surefit train` with the recipe you gave (a copy is {copy})"
     return "start the same command again"
+
+
+def _stands_alone(path: str | None) -> bool:
+    """Whether a path of a recipe means the same when the recipe lies in another folder."""
+    return path is None or path == "starter" or path.startswith(("/", "~", "hf://"))
 
 
 def one_line(text: str) -> str:

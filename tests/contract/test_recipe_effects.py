@@ -8,6 +8,7 @@ import pytest
 from plan_cases import facts
 
 from surefit.data import check_data
+from surefit.errors import RecipeError
 from surefit.hardware.machine import Device, Hardware
 from surefit.models.starter_samples import starter_folder
 from surefit.plan import make_plan
@@ -21,6 +22,10 @@ CHANGES: dict[str, tuple[Any, Any]] = {
     "model": ("starter", "another"),
     "data.train": ("rows.jsonl", "other.jsonl"),
     "data.eval": (None, "10%"),
+    "data.format": (None, "messages"),
+    "data.columns": (None, {"messages": "turns"}),
+    "data.max_unusable": (0, 3),
+    "data.loss": ("answers", "all"),
     "method.type": ("lora", "full"),
     "method.rank": (8, 4),
     "method.alpha": (None, 5.0),
@@ -38,6 +43,7 @@ CHANGES: dict[str, tuple[Any, Any]] = {
     "how.micro_batch": (None, 1),
     "how.precision": (None, "bfloat16"),
     "how.layout": ("flat", "padded"),
+    "how.packing": (False, True),
     "how.gradient_checkpointing": (None, True),
     "how.checkpoint_every_steps": (None, 3),
     "how.keep_checkpoints": (None, 7),
@@ -80,7 +86,9 @@ def _write_rows(file: Path, count: int) -> None:
         ]
         for number in range(count)
     ]
-    file.write_text("".join(json.dumps({"messages": row}) + "\n" for row in turns))
+    lines = [json.dumps({"messages": row, "turns": row[:1]}) for row in turns]
+    broken = ["{not JSON"] if file.name == "broken.jsonl" else []
+    file.write_text("\n".join([*lines, *broken]) + "\n")
 
 
 def _outcome(folder: Path, values: dict[str, Any]) -> dict[str, Any]:
@@ -93,17 +101,24 @@ def _outcome(folder: Path, values: dict[str, Any]) -> dict[str, Any]:
         max_length=recipe.goal.max_length,
         batch=recipe.goal.batch,
         seed=recipe.goal.seed,
+        packing=recipe.how.packing,
     )
+    seen_in_data = report.model_dump(mode="json", exclude={"samples"})
+    if report.verdict == "refuse":
+        return seen_in_data
     model = facts(vocabulary=tokenizer.vocabulary, source=recipe.model)
-    plan = make_plan(recipe, model, _machine(), report)
+    try:
+        plan = make_plan(recipe, model, _machine(), report)
+    except RecipeError as refusal:
+        return {"refused": refusal.what}
     seen = plan.model_dump(mode="json", exclude={"decisions", "seconds", "verdict_reason"})
-    return {**seen, "eval_rows": report.eval_rows, "sources": [s.path for s in report.sources]}
+    return {**seen, "data": seen_in_data}
 
 
 def _recipe(field: str, value: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "model": "starter",
-        "data": {"train": "rows.jsonl"},
+        "data": {"train": "broken.jsonl" if field == "data.max_unusable" else "rows.jsonl"},
         "method": {"type": "lora", "rank": 8},
         "how": {},
         "goal": {"max_length": 64} if field != "goal.max_length" else {},
@@ -127,7 +142,7 @@ def test_every_field_of_the_recipe_is_in_this_table() -> None:
 
 @pytest.mark.parametrize("field", CHANGES)
 def test_changing_a_field_changes_what_is_planned_or_read(field: str, tmp_path: Path) -> None:
-    for name in ("rows.jsonl", "other.jsonl"):
+    for name in ("rows.jsonl", "other.jsonl", "broken.jsonl"):
         _write_rows(tmp_path / name, 40)
     before, after = (_outcome(tmp_path, _recipe(field, value)) for value in CHANGES[field])
     assert before != after

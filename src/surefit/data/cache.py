@@ -19,12 +19,13 @@ RULES = 1
 def cache_key(
     terms: Terms, tokenizer_sha256: str, seed: int, sources: tuple[DataSource, ...]
 ) -> str:
-    """Equal for equal data, tokenizer, template and options; where files lie does not matter."""
+    """Equal for equal data, tokenizer, template and options, whatever run they are for."""
     parts = {
         "format": FORMAT,
         "rules": RULES,
         "data": [source.sha256 for source in sources],
-        "names": [terms.spec.train, terms.spec.eval],
+        "spec": terms.spec.model_dump(),
+        "packing": terms.packing,
         "tokenizer": tokenizer_sha256,
         "max_length": terms.max_length,
         "batch": terms.batch,

@@ -3,19 +3,22 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from surefit.data.cache import cache_key, cached_report, prepared_files
 from surefit.data.checks.check import Stage, Terms, Totals
+from surefit.data.detection import ROWS_LOOKED_AT, Detection
 from surefit.data.examination import Examination, verdict_of
+from surefit.data.finding_files import find_files
 from surefit.data.fingerprint import fingerprint
 from surefit.data.lengths import Lengths
 from surefit.data.prepared import PreparedWriter, place_prepared
-from surefit.data.reader import find_files, read_rows
+from surefit.data.reading import read_rows
 from surefit.data.report import DatasetReport, DataSource, Sample
 from surefit.data.row import DataFile, Row, Side
 from surefit.data.split import Split
+from surefit.data.turns import settle_turns
 from surefit.home import prepared_folder
 from surefit.recipe.schema import DataSpec
 from surefit.tokens import ChatTokenizer, TemplateRefusalError
@@ -37,6 +40,7 @@ def check_data(
     progress: Progress | None = None,
     into: Path | None = None,
     prepare: bool = False,
+    packing: bool = False,
 ) -> DatasetReport:
     """Read the data, check it, and say whether it can be trained.
 
@@ -50,6 +54,7 @@ def check_data(
         progress: told the rows read and the rows expected, now and then.
         into: a folder that shall hold the prepared set (see `surefit.data.prepared`).
         prepare: write the prepared set into the cache, also without `into`.
+        packing: rows shall be packed into sequences of `max_length`.
 
     A refusal is a verdict and no exception. A prepared set is written only when nothing refuses; it
     is kept under `home.prepared_folder()` by a key of data, tokenizer, template and options, and a
@@ -58,12 +63,13 @@ def check_data(
     Raises:
         OutsideError: the disk fails while rows are read or written.
     """
-    terms = Terms(spec, max_length, batch, tokenizer)
+    wanted = prepare or into is not None
+    terms = Terms(spec, max_length, batch, tokenizer, packing, for_training=wanted)
     files = find_files(spec, base_folder)
     reading = _Reading(terms, Split(spec.eval_share, seed), files, progress)
-    sources = tuple(_source(file) for file in files if file.problem is None)
+    sources = tuple(_source(file) for file in files if file.readable)
     target = None
-    if tokenizer is not None and (prepare or into is not None):
+    if tokenizer is not None and wanted:
         target = prepared_folder() / cache_key(terms, tokenizer.sha256, seed, sources)
         known = cached_report(target)
         if known is not None:
@@ -110,44 +116,51 @@ class _Reading:
         }
 
     def run(self, sources: tuple[DataSource, ...]) -> DatasetReport:
-        for file in self.files:
-            self.examination.look_at_file(file)
-        rows = self._usable_conversations()
-        while batch := list(islice(rows, BATCH_ROWS)):
+        usable = self._usable_rows()
+        while batch := list(islice(usable, BATCH_ROWS)):
             for row in self._tokenized(batch):
                 self._take(row)
         self._take_last()
+        for file in self.files:
+            self.examination.look_at_file(file)
+        self.totals.unusable = self.totals.rows - self.totals.usable
+        self.totals.shortest = self.lengths["train"].shortest
+        self.totals.train_tokens = self.lengths["train"].total
         self.examination.look_at_set()
         return self._report(sources)
 
-    def _usable_conversations(self) -> Iterator[Row]:
-        """Rows that the checks without tokens leave over."""
+    def _usable_rows(self) -> Iterator[Row]:
+        """Rows that the checks without tokens leave over, as turns or text."""
+        rows = self._rows()
+        first = list(islice(rows, ROWS_LOOKED_AT))
+        self.detection = Detection(self.terms.spec, first)
+        self.totals.format = self.detection.format.name if self.detection.format else "unknown"
+        self.totals.guessed_columns = self.detection.guessed_columns
         look = self.examination.look_at_row
-        for row in self._rows():
+        for row in chain(first, rows):
             if row.side == "train":
                 self.totals.rows += 1
-            if not look(Stage.LINE, row) or not look(Stage.COLUMNS, row):
+            if not look(Stage.LINE, row):
                 continue
-            row.messages = row.value["messages"]
-            if look(Stage.TURNS, row):
+            self.detection.shape(row)
+            if not look(Stage.COLUMNS, row):
+                continue
+            settle_turns(row)
+            if row.messages and not look(Stage.TURNS, row):
+                continue
+            if look(Stage.TEXTS, row):
                 yield row
 
     def _rows(self) -> Iterator[Row]:
-        """All rows of all readable files, with progress told by the bytes read."""
-        total_bytes = sum(file.size_bytes for file in self.files)
-        rows = bytes_read = 0
-
-        def count(size: int) -> None:
-            nonlocal bytes_read
-            bytes_read += size
-
+        """All rows of all readable files, with progress told by the rows read."""
+        rows = 0
         for file in self.files:
-            if file.problem is not None:
+            if not file.readable:
                 continue
-            for row in read_rows(file, count):
+            for row in read_rows(file):
                 rows += 1
                 if self.progress is not None and rows % BATCH_ROWS == 0:
-                    self.progress(rows, round(rows * total_bytes / max(bytes_read, 1)))
+                    self.progress(rows, None)
                 yield row
         if self.progress is not None:
             self.progress(rows, rows)
@@ -158,16 +171,26 @@ class _Reading:
         if tokenizer is None:
             return rows
         for row in rows:
-            try:
-                row.rendered = tokenizer.render_answers(row.messages)
-            except TemplateRefusalError as refusal:
-                row.refusal = str(refusal)
+            self._render(row, tokenizer)
         rows = [row for row in rows if look(Stage.RENDERED, row)]
         texts = [row.rendered for row in rows]
         for row, encoded in zip(rows, tokenizer.encode_batch(texts), strict=True):
             row.encoded = encoded
             self.totals.longest = max(self.totals.longest, len(encoded.ids))
         return [row for row in rows if look(Stage.TOKENS, row)]
+
+    def _render(self, row: Row, tokenizer: ChatTokenizer) -> None:
+        if row.text is not None:
+            row.rendered = tokenizer.render_text(row.text)
+            return
+        try:
+            row.rendered = tokenizer.render_answers(
+                row.messages, tools=row.tools, loss=self.terms.spec.loss
+            )
+            if row.rejected is not None:
+                tokenizer.render(row.rejected, tools=row.tools)
+        except TemplateRefusalError as refusal:
+            row.refusal = str(refusal)
 
     def _take(self, row: Row) -> None:
         side = self.split.side_of(row, fingerprint(row))
@@ -210,8 +233,8 @@ class _Reading:
         findings = self.examination.findings()
         return DatasetReport(
             verdict=verdict_of(findings),
-            format="messages",
-            format_reason="rows hold `messages`: a list of turns with role and content",
+            format=self.totals.format,
+            format_reason=self.detection.reason,
             sources=sources,
             rows=self.totals.rows,
             usable=self.totals.train_rows,

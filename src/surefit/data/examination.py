@@ -20,7 +20,7 @@ class Examination:
     def __init__(
         self, terms: Terms, totals: Totals, checks: Iterable[type[Check]] = CHECKS
     ) -> None:
-        self._totals = totals
+        self._totals, self._terms = totals, terms
         self._checks = [kind(terms) for kind in checks]
         self._tallies: dict[str, Tally] = {}
         self._of_stage = {
@@ -49,23 +49,42 @@ class Examination:
         for check in self._of_stage[Stage.SET]:
             hit = check.of_set(self._totals)
             if hit is not None:
-                self._count(check, hit, None)
+                self._count(check, hit, hit.place or None)
 
     def findings(self) -> tuple[Finding, ...]:
         """What was found, the heaviest first, then by code."""
         weight = {"refuse": 0, "warn": 1, "info": 2}
         found = [
-            _finding(check, self._tallies[check.code])
+            self._finding(check, self._tallies[check.code])
             for check in self._checks
             if check.code in self._tallies
         ]
         return tuple(sorted(found, key=lambda finding: (weight[finding.severity], finding.code)))
 
+    def _finding(self, check: Check, tally: Tally) -> Finding:
+        words = check.words(tally)
+        allowed = self._terms.spec.max_unusable
+        left_out = check.drops_row and 0 < self._totals.unusable <= allowed
+        return Finding(
+            code=check.code,
+            severity="warn" if left_out else check.severity,
+            message=words.message,
+            why=words.why,
+            next=f"left out, as data.max_unusable: {allowed} allows; else {words.next}"
+            if left_out
+            else words.next,
+            count=tally.count,
+            rows=tuple(tally.places),
+        )
+
     def _count(self, check: Check, hit: Hit, place: str | None) -> None:
-        tally = self._tallies.setdefault(check.code, Tally(hit, place or "", self._totals))
+        tally = self._tallies.setdefault(
+            check.code, Tally(hit, place or hit.place, self._totals, self._terms)
+        )
         tally.count += hit.count
         if place is not None:
-            tally.add_place(place)
+            for one in (hit.place or place).split("\n"):
+                tally.add_place(one)
 
 
 def verdict_of(findings: Iterable[Finding]) -> DataVerdict:
@@ -74,16 +93,3 @@ def verdict_of(findings: Iterable[Finding]) -> DataVerdict:
     if "refuse" in severities:
         return "refuse"
     return "warn" if "warn" in severities else "ok"
-
-
-def _finding(check: Check, tally: Tally) -> Finding:
-    words = check.words(tally)
-    return Finding(
-        code=check.code,
-        severity=check.severity,
-        message=words.message,
-        why=words.why,
-        next=words.next,
-        count=tally.count,
-        rows=tuple(tally.places),
-    )

@@ -16,6 +16,8 @@ class Lengths:
         self._max_length = max_length
         self._before_cut = array.array("I")
         self._trained = 0
+        self.total = 0
+        """Tokens after the cut."""
         self._cut_rows = 0
         self._cut_trained = 0
 
@@ -26,6 +28,13 @@ class Lengths:
         self._cut_trained += cut_trained
         if self._max_length is not None and length > self._max_length:
             self._cut_rows += 1
+            length = self._max_length
+        self.total += length
+
+    @property
+    def shortest(self) -> int:
+        """The shortest row before the cut."""
+        return min(self._before_cut, default=0)
 
     def counts(self) -> TokenCounts | None:
         """The summary, or None without rows."""
@@ -33,13 +42,12 @@ class Lengths:
             return None
         ordered = sorted(self._before_cut)
         limit = self._max_length or ordered[-1]
-        total = sum(min(length, limit) for length in ordered)
         return TokenCounts(
-            total=total,
+            total=self.total,
             trained=self._trained,
             longest=min(ordered[-1], limit),
             shortest=min(ordered[0], limit),
-            mean=round(total / len(ordered), 1),
+            mean=round(self.total / len(ordered), 1),
             percentiles={f"p{share}": _percentile(ordered, share) for share in (50, 90, 99)},
             cut_rows=self._cut_rows,
             cut_trained=self._cut_trained,

@@ -1,23 +1,29 @@
 """A row on its way from a line of a file to token ids, and the places where it came from."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from surefit.tokens import EncodedRow, Rendered
 
 Side = Literal["train", "eval"]
+BrokenKind = Literal["json", "cut", "utf8", "nul", "deep", "fields"]
+FileProblem = Literal["missing", "no_data", "only_test", "outside_link", "utf16", "cut", "damaged"]
+Turn = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A line that could not be read: why, and the byte of the line where reading stopped."""
+    """A line that could not be read: what kind of damage, in words, and the byte where it is."""
 
     reason: str
     at_byte: int
+    kind: BrokenKind = "json"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class DataFile:
     """A file of rows, as found on the disk."""
 
@@ -26,21 +32,50 @@ class DataFile:
     path: Path
     side: Side
     size_bytes: int
-    problem: str | None = None
-    """Why it cannot be read, or None."""
+    problem: FileProblem | None = None
+    """Why it cannot be read, or cannot be read to its end."""
+    detail: str = ""
+    """The problem in words, with the values that show it."""
+    notes: dict[str, str] = field(default_factory=dict)
+    """What the reader had to guess: ``separator``, ``array``, ``suffix``."""
+
+    @property
+    def readable(self) -> bool:
+        """Whether rows can be read from it."""
+        return self.problem is None
 
 
-@dataclass(slots=True)
+@dataclass
 class Row:
-    """One row. Later stages fill in what they find; a stage that fails leaves the rest at None."""
+    """One row. Later stages fill in what they find; a stage that fails leaves the rest empty."""
 
     file: DataFile
     line: int
-    """Counted from 1; blank lines count."""
+    """Counted from 1 as an editor or a spreadsheet counts."""
     raw: bytes
+    """The line; empty where the file has no lines."""
     value: Any
-    """The parsed JSON value, or `Broken`."""
-    messages: list[dict[str, Any]] = field(default_factory=list)
+    """The parsed value, or `Broken`."""
+    columnar: bool = False
+    """From a table format that fills absent fields with null."""
+    notes: dict[str, str] = field(default_factory=dict)
+    """What the reader had to guess in this row."""
+    format: str | None = None
+    """The format recognised in this row, or None."""
+    wanted_format: str = "messages"
+    """The format of the data set."""
+    problem: str = ""
+    """Why the columns do not hold what their format needs, in words."""
+    messages: list[Turn] = field(default_factory=list)
+    rejected: list[Turn] | None = None
+    """The other answer of a preference pair, with its prompt."""
+    label: bool | None = None
+    """Whether the answer of an unpaired preference is wanted."""
+    text: str | None = None
+    """A row of plain text."""
+    tools: list[Any] | None = None
+    turn_names: list[str] = field(default_factory=list)
+    """The columns the turns came from, where they are not turns in the file."""
     rendered: Rendered = field(default_factory=lambda: Rendered("", []))
     refusal: str | None = None
     """Why the chat template does not take the row."""
@@ -56,3 +91,32 @@ class Row:
     def side(self) -> Side:
         """Whether the row was read to train on or to evaluate on."""
         return self.file.side
+
+    def turn_name(self, index: int) -> str:
+        """What messages call a turn: ``turn 2``, or the column it came from."""
+        return self.turn_names[index] if index < len(self.turn_names) else f"turn {index + 1}"
+
+    def turns(self) -> Iterator[Turn]:
+        """Every turn, the rejected answer included."""
+        yield from self.messages
+        yield from self.rejected or ()
+
+    @cached_property
+    def answers(self) -> str:
+        """All answers as one text; of a text row, the text."""
+        if self.text is not None:
+            return self.text
+        return "\n".join(
+            turn["content"]
+            for turn in self.messages
+            if turn.get("role") == "assistant" and isinstance(turn.get("content"), str)
+        )
+
+    @cached_property
+    def all_text(self) -> str:
+        """Everything that is said in the row as one text."""
+        if self.text is not None:
+            return self.text
+        return "\n".join(
+            turn["content"] for turn in self.turns() if isinstance(turn.get("content"), str)
+        )

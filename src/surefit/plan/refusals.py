@@ -18,6 +18,7 @@ def refuse_impossible(recipe: Recipe, facts: ModelFacts, report: DatasetReport) 
         RecipeError: a field contradicts another, the model or the data.
         Refused: there is no row to train.
     """
+    _packing(recipe)
     _batch(recipe)
     _length(recipe, facts)
     _eval_rows(recipe, report)
@@ -83,6 +84,16 @@ def _rank(method: LoraMethod, names: tuple[str, ...], facts: ModelFacts) -> None
             f"set `method.rank: {max(1, min(16, limit // 2))}`, or `method: {{type: full}}` to "
             "train everything",
             where="method.rank",
+        )
+
+
+def _packing(recipe: Recipe) -> None:
+    if recipe.how.packing:
+        raise RecipeError(
+            "packed sequences are not trained by this version",
+            "`how.packing: true` would change what a batch is, and the worker counts rows",
+            "leave `how.packing` out: `how.layout: flat` trains without padding all the same",
+            where="how.packing",
         )
 
 

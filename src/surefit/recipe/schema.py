@@ -38,6 +38,34 @@ Number = Annotated[
 Whole = Annotated[int, BeforeValidator(_number_from_text), BeforeValidator(_refuse_bool)]
 
 
+DataFormat = Literal[
+    "messages",
+    "sharegpt",
+    "alpaca",
+    "prompt_completion",
+    "text",
+    "preference",
+    "unpaired_preference",
+]
+ColumnName = Literal[
+    "messages",
+    "conversations",
+    "role",
+    "content",
+    "tools",
+    "system",
+    "instruction",
+    "input",
+    "output",
+    "prompt",
+    "completion",
+    "text",
+    "chosen",
+    "rejected",
+    "label",
+]
+
+
 class Part(BaseModel):
     """A part of a recipe: frozen, and an unknown key is an error."""
 
@@ -47,10 +75,32 @@ class Part(BaseModel):
 class DataSpec(Part):
     """Which rows are trained and which are held back."""
 
-    train: str = Field(description="File to train on: JSONL with `messages`.", min_length=1)
+    train: str = Field(
+        description="Rows to train on: a file (JSONL, JSON, CSV, TSV, Parquet, Arrow; .gz and .zst too), "
+        "a folder or a pattern such as `data/*.jsonl`.",
+        min_length=1,
+    )
     eval: str | None = Field(
         None,
-        description="Rows to evaluate on: a share of the training file such as `5%`, another file, or `none`.",
+        description="Rows to evaluate on: a share of the training rows such as `5%`, another file, or `none`.",
+    )
+    format: DataFormat | None = Field(
+        None, description="Format of the rows. Default: recognised from their columns."
+    )
+    columns: dict[ColumnName, str] | None = Field(
+        None,
+        description="Which column holds what, such as `{prompt: frage, completion: antwort}`; `role` and "
+        "`content` name keys inside a turn.",
+    )
+    max_unusable: Whole = Field(
+        0,
+        ge=0,
+        description="Rows that may be left out because they cannot be trained; with one more, the data "
+        "is refused.",
+    )
+    loss: Literal["answers", "last_answer", "all"] = Field(
+        "answers",
+        description="Tokens that carry loss: every answer, the last answer of each row, or all tokens.",
     )
 
     @property
@@ -139,6 +189,11 @@ class How(Part):
         None,
         description="`flat` puts the rows of a micro-batch in one line without padding, each seeing only itself; "
         "`padded` fills them up to the longest.",
+    )
+    packing: bool = Field(
+        False,
+        description="Join rows into sequences of `goal.max_length` and count `goal.batch` in them. "
+        "`surefit check` counts the steps; this version's worker does not train so yet.",
     )
     gradient_checkpointing: bool | None = Field(
         None,

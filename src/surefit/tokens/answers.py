@@ -7,12 +7,18 @@ lies between them is the answer. Where a template prints an earlier turn otherwi
 guessed from a table of markers: a conversation whose answers cannot be told apart is refused.
 """
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from surefit.tokens.template import ChatTemplate, Message, Span, TemplateRefusalError
 
 ANSWER_ROLES = frozenset({"assistant"})
+# A header of a turn ends with a line end or a closing bracket, never inside a word.
+_HEADER_END = re.compile(r".*[\n>\]]", re.DOTALL)
+
+
+Loss = Literal["answers", "last_answer", "all"]
 
 
 def answer_spans(
@@ -21,29 +27,49 @@ def answer_spans(
     ends: Sequence[str],
     tools: Sequence[Any] | None = None,
     arguments: Mapping[str, Any] | None = None,
+    loss: Loss = "answers",
 ) -> tuple[str, list[Span]]:
-    """The rendered text and the span of every answer in it.
+    """The rendered text and the spans of it that carry loss.
 
     Args:
         template: the model's chat template.
-        messages: the conversation.
+        messages: the conversation; an answer with `weight: 0` carries no loss.
         ends: texts that end a turn, such as ``<|im_end|>``; white space behind one is not trained.
         tools: tool schemas for the template.
         arguments: further template arguments, such as ``enable_thinking``.
+        loss: every answer, the last one only, or all of the text.
 
     Raises:
-        TemplateRefusalError: the template refuses the conversation, or its answers cannot be told
-            apart.
+        TemplateRefusalError: the template refuses the conversation, or hides where answers are.
     """
     text, blocks = template.render_with_spans(messages, tools=tools, arguments=arguments)
+    if loss == "all":
+        return text, [(0, len(text))]
     if template.marks_answers:
-        return text, blocks
+        return text, _wanted(messages, blocks, loss)
     finder = _Finder(template, messages, text, ends, tools, arguments)
     spans: list[Span] = []
     for index, message in enumerate(messages):
         if message.get("role") in ANSWER_ROLES:
             spans.append(finder.span_of(index, spans[-1][1] if spans else 0))
-    return text, spans
+    return text, _wanted(messages, spans, loss)
+
+
+def _wanted(messages: Sequence[Message], spans: list[Span], loss: Loss) -> list[Span]:
+    """The spans of those answers that shall carry loss."""
+    weights = [
+        message.get("weight", 1) for message in messages if message.get("role") in ANSWER_ROLES
+    ]
+    if loss == "answers" and all(weights):
+        return spans
+    if len(weights) != len(spans):
+        raise TemplateRefusalError(
+            f"the template marks {len(spans)} answers where the conversation has {len(weights)}, "
+            "so single answers cannot be left out of the loss"
+        )
+    if loss == "last_answer":
+        weights = [0] * (len(weights) - 1) + weights[-1:]
+    return [span for span, weight in zip(spans, weights, strict=True) if weight]
 
 
 class _Finder:
@@ -75,6 +101,9 @@ class _Finder:
         prefix = self._prefix_length(index, add_generation_prompt=True)
         if prefix is not None:
             return prefix
+        header = self._after_header(index)
+        if header is not None:
+            return header
         place = self._place_of_content(index, earliest)
         return None if place is None else place[0]
 
@@ -84,16 +113,33 @@ class _Finder:
         prefix = self._prefix_length(index + 1, add_generation_prompt=False)
         if prefix is not None or start is None:
             return prefix
-        place = self._place_of_content(index, start)
-        if place is None:
-            return None
-        found = [at + len(end) for end in self.ends if (at := self.text.find(end, place[1])) >= 0]
+        if any(end in str(value) for end in self.ends for value in self.messages[index].values()):
+            return None  # an end inside the answer: nobody can tell it from the answer's own
+        found = [at + len(end) for end in self.ends if (at := self.text.find(end, start)) >= 0]
         return min(found, default=None)
+
+    def _after_header(self, index: int) -> int | None:
+        """Behind the part of the generation prompt that the whole text shares.
+
+        Some prompts open a thought (`<think>`) that answers without one do not have.
+        """
+        before = self._rendered(index, add_generation_prompt=False)
+        prompt = self._rendered(index, add_generation_prompt=True)
+        if before is None or prompt is None or not self.text.startswith(before):
+            return None
+        shared = _shared_start(prompt, self.text)
+        found = _HEADER_END.match(shared, len(before))
+        return found.end() if found else None
 
     def _prefix_length(self, count: int, *, add_generation_prompt: bool) -> int | None:
         """Length of the first `count` messages rendered, if the whole text begins with them."""
+        prefix = self._rendered(count, add_generation_prompt=add_generation_prompt)
+        return len(prefix) if prefix is not None and self.text.startswith(prefix) else None
+
+    def _rendered(self, count: int, *, add_generation_prompt: bool) -> str | None:
+        """The first `count` messages as text, where the template takes them."""
         try:
-            prefix = self.template.render(
+            return self.template.render(
                 self.messages[:count],
                 add_generation_prompt=add_generation_prompt,
                 tools=self.tools,
@@ -101,7 +147,6 @@ class _Finder:
             )
         except TemplateRefusalError:
             return None
-        return len(prefix) if self.text.startswith(prefix) else None
 
     def _place_of_content(self, index: int, earliest: int) -> Span | None:
         content = self.messages[index].get("content")
@@ -118,3 +163,10 @@ class _Finder:
             if at >= 0 and not self.text[at + len(mark) : end].strip():
                 return at + len(mark)
         return end
+
+
+def _shared_start(first: str, second: str) -> str:
+    """The characters with which both texts begin."""
+    pairs = enumerate(zip(first, second, strict=False))
+    length = next((at for at, (one, other) in pairs if one != other), min(len(first), len(second)))
+    return first[:length]

@@ -1,5 +1,6 @@
 """ChatTokenizer: a conversation as token ids, and which of them carry loss. Without torch."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import tokenizers
 
 from surefit.errors import Refused
-from surefit.tokens.answers import answer_spans
+from surefit.tokens.answers import Loss, answer_spans
 from surefit.tokens.folder import TokenizerFolder, read_tokenizer_folder
 from surefit.tokens.template import ChatTemplate, Message, Span, TemplateRefusalError
 
@@ -30,6 +31,8 @@ class Rendered:
 
     text: str
     spans: list[Span]
+    begins: bool = False
+    """Whether the tokenizer shall add its own tokens, such as the one that begins a text."""
 
 
 class ChatTokenizer:
@@ -44,6 +47,7 @@ class ChatTokenizer:
         self.vocabulary: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
         self.bos_id = self._id_of("bos_token")
         self.eos_id = self._id_of("eos_token")
+        self.unk_id = self._id_of("unk_token")
         self.pad_id = self._pad_id()
         self.control_tokens: dict[str, int] = {
             token.content: number
@@ -53,11 +57,15 @@ class ChatTokenizer:
         self.end_of_turn = self._end_of_turn()
         """Text of the token that ends an answer, or None where the template writes none."""
         ends = (self.end_of_turn, self.special_tokens.get("eos_token"))
-        self._end_texts = tuple(dict.fromkeys(text for text in ends if text))
+        self.end_texts: tuple[str, ...] = tuple(dict.fromkeys(text for text in ends if text))
+        """Texts that end an answer: the template's own first."""
         self.end_of_turn_ids: tuple[int, ...] = tuple(
-            number for text in self._end_texts if (number := self._token_id(text)) is not None
+            number for text in self.end_texts if (number := self._token_id(text)) is not None
         )
         """Ids that end an answer: the template's own first. Generation stops at any of them."""
+        self.turn_openings = self._turn_openings()
+        """Texts that open a turn or a conversation; none of them belongs into a content."""
+        self._control = self._misplaced()
 
     def render(
         self,
@@ -82,14 +90,20 @@ class ChatTokenizer:
         *,
         tools: Sequence[Any] | None = None,
         arguments: Mapping[str, Any] | None = None,
+        loss: Loss = "answers",
     ) -> Rendered:
         """The conversation as text with the spans of its answers, end of turn included.
 
         Raises:
             TemplateRefusalError: the template does not take this conversation.
         """
-        text, spans = answer_spans(self.template, messages, self._end_texts, tools, arguments)
+        text, spans = answer_spans(self.template, messages, self.end_texts, tools, arguments, loss)
         return Rendered(text, spans)
+
+    def render_text(self, text: str) -> Rendered:
+        """A plain text, all of it trained; where it begins as the tokenizer would, nothing is added."""
+        bos = self.special_tokens.get("bos_token")
+        return Rendered(text, [(0, len(text))], begins=not (bos and text.startswith(bos)))
 
     def encode(
         self, messages: Sequence[Message], *, tools: Sequence[Any] | None = None
@@ -103,8 +117,11 @@ class ChatTokenizer:
 
     def encode_batch(self, batch: Sequence[Rendered]) -> list[EncodedRow]:
         """Token ids and masks of many rendered rows; one call costs less than one a row."""
+        begins = any(rendered.begins for rendered in batch)
+        if begins and not all(rendered.begins for rendered in batch):
+            return [row for rendered in batch for row in self.encode_batch([rendered])]
         encodings = self._tokenizer.encode_batch(
-            [rendered.text for rendered in batch], add_special_tokens=False
+            [rendered.text for rendered in batch], add_special_tokens=begins
         )
         return [
             EncodedRow(encoding.ids, _mask(encoding, rendered.spans))
@@ -113,7 +130,7 @@ class ChatTokenizer:
 
     def pieces(self, rendered: Rendered, limit: int | None = None) -> tuple[tuple[str, bool], ...]:
         """The text of a row cut at `limit` tokens, in runs of tokens that are trained or not."""
-        encoding = self._tokenizer.encode(rendered.text, add_special_tokens=False)
+        encoding = self._tokenizer.encode(rendered.text, add_special_tokens=rendered.begins)
         mask = _mask(encoding, rendered.spans)[:limit]
         offsets = encoding.offsets[: len(mask)]
         borders = [at for at in range(1, len(mask)) if mask[at] != mask[at - 1]]
@@ -126,6 +143,11 @@ class ChatTokenizer:
             for start, stop in zip(starts, stops, strict=True)
             if start < len(mask)
         )
+
+    def control_token_in(self, text: str) -> str | None:
+        """The first control token that is written in a text, or None."""
+        found = self._control.search(text)
+        return found.group() if found else None
 
     def encode_text(self, text: str) -> list[int]:
         """Token ids of a text, nothing added."""
@@ -167,6 +189,26 @@ class ChatTokenizer:
         tail = text[text.rfind(probe) + len(probe) :]
         found = [(at, token) for token in self.control_tokens if (at := tail.find(token)) >= 0]
         return min(found)[1] if found else None
+
+    def _turn_openings(self) -> tuple[str, ...]:
+        """The control tokens before a question, seen in a probe conversation."""
+        probe = "surefit probe"
+        try:
+            text = self.template.render([{"role": "user", "content": probe}])
+        except TemplateRefusalError:
+            return ()
+        before = text[: text.find(probe)]
+        return tuple(token for token in self.control_tokens if token in before)
+
+    def _misplaced(self) -> re.Pattern[str]:
+        """Control tokens that no content may hold: not those a template reads, such as <think>."""
+        marks = {*self.turn_openings, *self.end_texts, *self.special_tokens.values()}
+        wrong = [
+            token
+            for token in self.control_tokens
+            if token in marks or token not in self.template.source
+        ]
+        return re.compile("|".join(re.escape(token) for token in wrong) or "(?!)")
 
 
 def load_chat_tokenizer(folder: Path) -> ChatTokenizer:

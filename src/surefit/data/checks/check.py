@@ -16,10 +16,11 @@ PLACES_LISTED = 20
 class Stage(Enum):
     """When a check looks. A row that one stage finds unusable does not reach the next."""
 
-    FILE = "whole files, before they are read"
+    FILE = "whole files, before they are read and, with `file.notes`, afterwards"
     LINE = "a line as it was read: `row.raw`, and `row.value` may be Broken"
-    COLUMNS = "a JSON object: `row.value` is a dict"
+    COLUMNS = "an object: `row.value` is a dict, `row.format` and `row.problem` are known"
     TURNS = "a conversation: `row.messages` is a list that is not empty"
+    TEXTS = "what is said: `row.answers` and `row.all_text`, of conversations and plain text alike"
     RENDERED = "the row as text: `row.rendered`, or `row.refusal`"
     TOKENS = "the row as tokens: `row.encoded`, before the cut"
     SET = "all rows together, at the end"
@@ -33,6 +34,9 @@ class Terms:
     max_length: int | None
     batch: int
     tokenizer: ChatTokenizer | None
+    packing: bool = False
+    for_training: bool = False
+    """Whether the rows shall be trained, and are not only looked at."""
 
 
 @dataclass
@@ -45,8 +49,16 @@ class Totals:
     train_rows: int = 0
     """Usable rows that are trained: without those held back."""
     eval_rows: int = 0
+    unusable: int = 0
+    """Rows of the training data that cannot be trained."""
     longest: int = 0
     """Length of the longest row before the cut, in tokens."""
+    shortest: int = 0
+    format: str = "unknown"
+    guessed_columns: dict[str, str] = field(default_factory=dict)
+    """Columns read under another name than their own: name in the file, name needed."""
+    train_tokens: int = 0
+    """Tokens of the rows to train, after the cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,8 @@ class Hit:
     value: str = ""
     fix: str = ""
     count: int = 1
+    place: str = ""
+    """Where, if not in the row that is looked at."""
 
 
 class Words(NamedTuple):
@@ -76,6 +90,7 @@ class Tally:
     first: Hit
     first_place: str
     totals: Totals
+    terms: Terms
     count: int = 0
     places: list[str] = field(default_factory=list)
 
@@ -91,6 +106,8 @@ class Tally:
     def where_text(self) -> str:
         """The first places: ``train.jsonl:3``, ``train.jsonl:3, :9 and 12 more``."""
         shown = self.places[:5]
+        if not shown:
+            return "the whole set"
         file = shown[0].rpartition(":")[0]
         rest = [
             place.removeprefix(file) if place.startswith(f"{file}:") else place
@@ -100,13 +117,32 @@ class Tally:
         more = f" and {count_text(hidden)} more" if hidden > 0 else ""
         return ", ".join([shown[0], *rest]) + more
 
+    def facts(self) -> dict[str, object]:
+        """The values that a check's `message`, `why` and `next_step` may name in braces."""
+        return {
+            "rows": self.rows_text(),
+            "where": self.where_text(),
+            "place": self.first_place,
+            "value": self.first.value,
+            "fix": self.first.fix,
+            "count": count_text(self.count),
+            "total": count_text(self.totals.rows),
+            "usable": count_text(self.totals.usable),
+            "eval_rows": count_text(self.totals.eval_rows),
+            "longest": self.totals.longest,
+            "max_length": self.terms.max_length,
+            "batch": self.terms.batch,
+            "format": self.totals.format,
+        }
+
 
 class Check:
     """A rule about data.
 
-    A subclass sets the class variables, says in `stages` when it looks, overrides the `of_`
-    function of that stage and puts its finding into `words`. It is made anew for every data set, so
-    that it may keep what it has seen.
+    A subclass sets the class variables, says in `stages` when it looks and overrides the `of_`
+    function of that stage. Its finding is told by `message`, `why` and `next_step`, which name values
+    in braces (see `Tally.facts`); where that is not enough, it overrides `words`. It is made anew for
+    every data set, so that it may keep what it has seen.
     """
 
     code: ClassVar[str]
@@ -117,6 +153,9 @@ class Check:
     stages: ClassVar[frozenset[Stage]]
     drops_row: ClassVar[bool] = False
     """Whether a row that it hits cannot be trained."""
+    message: ClassVar[str] = ""
+    why: ClassVar[str] = ""
+    next_step: ClassVar[str] = ""
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
@@ -125,18 +164,23 @@ class Check:
         """Whether the check wants to be called at this stage."""
         return stage in self.stages
 
-    def of_file(self, file: DataFile) -> Hit | None:  # noqa: ARG002 - overridden
+    def of_file(self, file: DataFile) -> Hit | None:
         """What is wrong with a file, or None."""
         return None
 
-    def of_row(self, row: Row) -> Hit | None:  # noqa: ARG002 - overridden
+    def of_row(self, row: Row) -> Hit | None:
         """What is wrong with a row, or None."""
         return None
 
-    def of_set(self, totals: Totals) -> Hit | None:  # noqa: ARG002 - overridden
+    def of_set(self, totals: Totals) -> Hit | None:
         """What is wrong with the whole set, or None."""
         return None
 
     def words(self, tally: Tally) -> Words:
         """The finding in words."""
-        raise NotImplementedError
+        facts = tally.facts()
+        return Words(
+            self.message.format_map(facts),
+            self.why.format_map(facts),
+            self.next_step.format_map(facts),
+        )

@@ -1,7 +1,7 @@
 """SD101: a file of the recipe cannot be opened."""
 
 from surefit.data.checks.check import Check, Hit, Stage, Tally, Words
-from surefit.data.checks.words import nearest
+from surefit.data.near_miss import nearest
 from surefit.data.row import DataFile
 
 
@@ -27,13 +27,13 @@ class FileMissing(Check):
     stages = frozenset({Stage.FILE})
 
     def of_file(self, file: DataFile) -> Hit | None:
-        if file.problem is None:
+        if file.problem != "missing":
             return None
         try:
             names = [entry.name for entry in file.path.parent.iterdir() if entry.is_file()]
         except OSError:
             names = []
-        return Hit(file.problem, nearest(file.path.name, names) or "")
+        return Hit(file.detail, nearest(file.path.name, names) or "")
 
     def words(self, tally: Tally) -> Words:
         near = tally.first.fix

@@ -26,7 +26,7 @@ class FileEmpty(Check):
     stages = frozenset({Stage.FILE})
 
     def of_file(self, file: DataFile) -> Hit | None:
-        return Hit() if file.problem is None and file.size_bytes == 0 else None
+        return Hit() if file.readable and file.size_bytes == 0 else None
 
     def words(self, tally: Tally) -> Words:
         return Words(

@@ -31,8 +31,10 @@ class JsonBroken(Check):
     drops_row = True
 
     def of_row(self, row: Row) -> Hit | None:
-        if not isinstance(row.value, Broken):
+        if not isinstance(row.value, Broken) or row.value.kind != "json":
             return None
+        if not row.raw:
+            return Hit(row.value.reason)
         at = row.value.at_byte
         around = row.raw[max(0, at - _BEFORE) : at + _AFTER].decode("utf-8", "replace")
         return Hit(f"{row.value.reason} at byte {at + 1}, near {shortened(around)!r}")

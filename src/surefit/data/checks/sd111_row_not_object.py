@@ -30,7 +30,7 @@ class RowNotObject(Check):
     def of_row(self, row: Row) -> Hit | None:
         if isinstance(row.value, (dict, Broken)):
             return None
-        return Hit(shortened(row.raw.decode("utf-8", "replace"), 40))
+        return Hit(shortened(str(row.value), 40))
 
     def words(self, tally: Tally) -> Words:
         return Words(

@@ -28,7 +28,9 @@ class MessagesEmpty(Check):
     drops_row = True
 
     def of_row(self, row: Row) -> Hit | None:
-        return Hit() if row.value.get("messages") == [] else None
+        if row.format != row.wanted_format or row.problem or row.text is not None:
+            return None
+        return None if row.messages else Hit()
 
     def words(self, tally: Tally) -> Words:
         return Words(

@@ -1,7 +1,7 @@
 """SD301: a turn of somebody whom the format does not know."""
 
 from surefit.data.checks.check import Check, Hit, Stage, Tally, Words
-from surefit.data.checks.words import nearest
+from surefit.data.near_miss import nearest
 from surefit.data.row import Row
 from surefit.units import shortened
 

@@ -1,10 +1,9 @@
 """SD302: a turn whose content is no text."""
 
-from surefit.data.checks.check import Check, Hit, Stage, Tally, Words
-from surefit.data.row import Row
-from surefit.units import shortened
-
-_NAMES = {"dict": "an object", "list": "a list", "int": "a number", "float": "a number"}
+from surefit.data.checks.check import Check, Hit, Stage
+from surefit.data.checks.parts import picture_in
+from surefit.data.formats.shape import type_name
+from surefit.data.row import Row, Turn
 
 
 class ContentType(Check):
@@ -30,21 +29,19 @@ class ContentType(Check):
     stages = frozenset({Stage.TURNS})
     drops_row = True
 
+    message = "{rows} whose content is not text ({where}); in the first, {value}"
+    why = "the template would print it as a program writes it, and the model would learn that"
+    next_step = "write the content of {where} as text"
+
     def of_row(self, row: Row) -> Hit | None:
-        for number, turn in enumerate(row.messages, start=1):
+        for index, turn in enumerate([*row.messages, *(row.rejected or ())]):
             content = turn.get("content")
-            if isinstance(content, str) or (content is None and turn.get("role") == "assistant"):
+            if isinstance(content, str) or _may_be_absent(turn) or picture_in(content):
                 continue
-            if content is None:
-                return Hit(f"turn {number} ({turn.get('role')}) has none")
-            kind = _NAMES.get(type(content).__name__, type(content).__name__)
-            return Hit(f"turn {number} has {kind}: {shortened(str(content), 40)}")
+            return Hit(f"{row.turn_name(index)} is {type_name(content)}")
         return None
 
-    def words(self, tally: Tally) -> Words:
-        return Words(
-            f"{tally.rows_text()} whose content is not text ({tally.where_text()}); "
-            f"in the first, {tally.first.value}",
-            "the template would print it as a program writes it, and the model would learn that",
-            f"write the content of {tally.where_text()} as text",
-        )
+
+def _may_be_absent(turn: Turn) -> bool:
+    """A blank answer has a check of its own; a tool call needs no words."""
+    return turn.get("content") is None and turn.get("role") == "assistant"

@@ -28,20 +28,24 @@ class AnswerBlank(Check):
     drops_row = True
 
     def of_row(self, row: Row) -> Hit | None:
-        for number, turn in enumerate(row.messages, start=1):
+        for index, turn in enumerate(row.messages):
             if turn.get("role") != "assistant" or turn.get("tool_calls"):
                 continue
             content = turn.get("content")
             if content is None:
-                return Hit(f"turn {number} is {'null' if 'content' in turn else 'missing'}")
+                return Hit(
+                    f"{row.turn_name(index)} is {'null' if 'content' in turn else 'missing'}"
+                )
             if isinstance(content, str) and not content.strip():
-                return Hit(f"turn {number} is {'white space only' if content else 'empty'}")
+                return Hit(
+                    f"{row.turn_name(index)} is {'white space only' if content else 'empty'}"
+                )
         return None
 
     def words(self, tally: Tally) -> Words:
         return Words(
             f"{tally.rows_text()} with an empty answer ({tally.where_text()}); "
-            f"in the first, the content of {tally.first.value}",
+            f"in the first, {tally.first.value}",
             "the model would learn to end its turn without a word",
             f"fill in or delete {tally.where_text()}",
         )

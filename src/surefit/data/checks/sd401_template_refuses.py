@@ -33,7 +33,9 @@ class TemplateRefuses(Check):
         if row.refusal is None:
             return None
         roles = ", ".join(str(turn.get("role")) for turn in row.messages[:6])
-        return Hit(f"{shortened(row.refusal, 160)} (the row has: {roles})")
+        calls = any(turn.get("tool_calls") for turn in row.messages)
+        told = f"{roles}, with tool calls" if calls else roles
+        return Hit(f"{shortened(row.refusal, 160)} (the row has: {told})")
 
     def words(self, tally: Tally) -> Words:
         return Words(

@@ -1,6 +1,6 @@
 """SD511: rows to evaluate on that are trained too."""
 
-from surefit.data.checks.check import Check, Hit, Stage, Tally, Terms, Words
+from surefit.data.checks.check import Check, Hit, Stage, Terms, Totals
 from surefit.data.fingerprint import fingerprint
 from surefit.data.row import Row
 
@@ -25,26 +25,30 @@ class EvalLeak(Check):
     code = "SD511"
     title = "evaluation rows are trained"
     severity = "warn"
-    stages = frozenset({Stage.TURNS})
+    stages = frozenset({Stage.TEXTS, Stage.SET})
+    message = (
+        "{count} of {eval_rows} evaluation rows are in the training data too, a leak ({where})"
+    )
+    why = "the model has seen these answers, so the evaluation would praise its memory"
+    next_step = "delete {where}, or the same rows of the training data"
 
     def __init__(self, terms: Terms) -> None:
         super().__init__(terms)
         self._wanted = terms.spec.eval is not None and terms.spec.eval_share is None
+        self._places: dict[int, list[str]] = {}
         self._trained: set[int] = set()
 
     def of_row(self, row: Row) -> Hit | None:
+        """The evaluation rows come first, so that only their hashes are kept."""
         if not self._wanted:
             return None
         mark = fingerprint(row)
-        if row.side == "train":
+        if row.side == "eval":
+            self._places.setdefault(mark, []).append(row.place)
+        elif mark in self._places:
             self._trained.add(mark)
-            return None
-        return Hit() if mark in self._trained else None
+        return None
 
-    def words(self, tally: Tally) -> Words:
-        return Words(
-            f"{tally.rows_text()} of the evaluation are in the training data too "
-            f"({tally.where_text()})",
-            "the model has seen these answers, so the evaluation would praise its memory",
-            f"delete {tally.where_text()}, or the same rows of the training file",
-        )
+    def of_set(self, totals: Totals) -> Hit | None:
+        places = [place for mark in self._trained for place in self._places[mark]]
+        return Hit(count=len(places), place="\n".join(sorted(places))) if places else None

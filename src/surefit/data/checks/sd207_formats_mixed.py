@@ -1,0 +1,42 @@
+"""SD207: rows of one data set have different formats."""
+
+from surefit.data.checks.check import Check, Hit, Stage, Tally, Words
+from surefit.data.formats import BY_NAME
+from surefit.data.row import Row
+
+
+class FormatsMixed(Check):
+    """Rows of one data set have different formats.
+
+    ## What it does
+    Compares the format of every row with that of the first rows.
+
+    ## Why it is bad
+    Most programs read one of the formats and drop or garble the rest without a word.
+
+    ## Example
+    22 rows of `messages`, then 8 rows of `instruction` and `output`.
+
+    ## What to do
+    Split the file, or convert one part.
+    """
+
+    code = "SD207"
+    title = "mixed formats"
+    severity = "refuse"
+    stages = frozenset({Stage.COLUMNS})
+    drops_row = True
+
+    def of_row(self, row: Row) -> Hit | None:
+        if row.format is None or row.format == row.wanted_format or self.terms.spec.columns:
+            return None
+        return Hit(f"{row.format} ({', '.join(BY_NAME[row.format].columns.needed)})")
+
+    def words(self, tally: Tally) -> Words:
+        """The finding in words, with both formats."""
+        return Words(
+            f"the data has two formats: most rows are {tally.totals.format}, but {tally.rows_text()} "
+            f"look like {tally.first.value}, from {tally.first_place} on",
+            "one data set is read in one format; the other rows would be dropped or garbled",
+            f"split the data into two, or convert {tally.where_text()}; data.format chooses one",
+        )

@@ -6,7 +6,7 @@ from typing import Any
 
 from surefit.diagnose.evidence import Evidence, Failure, LogLine, Plan
 from surefit.diagnose.launchers import find_rank_exits
-from surefit.diagnose.metrics import find_metrics, last_work
+from surefit.diagnose.metrics import Stream, find_metrics, last_work
 from surefit.diagnose.tracebacks import find_failures, mark_handled
 
 _NAMED_LINES = 2000  # a program says at its beginning what it works on
@@ -33,25 +33,34 @@ def build(
         error_files: exceptions that were told outside of the logs.
         known: the other fields of `Evidence`.
     """
+    ranks = list(ranks)
     metrics = find_metrics(main)
     work = last_work(main, metrics)
     failures = list(mark_handled(find_failures(main), work))
     for lines in ranks:
         own = find_metrics(lines)
-        failures += mark_handled(find_failures(lines), last_work(lines, own))
-        metrics = metrics or own
-    files = list(error_files)
-    failures += files
+        own_work = last_work(lines, own)
+        failures += mark_handled(find_failures(lines), own_work)
+        metrics, work = metrics or own, {**own_work, **work}
+    failures += error_files
     plan = known.pop("plan", None) or _plan_from_log(main)
     return Evidence(
         lines=tuple(main) + tuple(line for lines in ranks for line in lines),
         failures=tuple(failures),
         rank_exits=tuple(find_rank_exits(main)),
         metrics=tuple(metrics),
-        activity=max(work.values(), default=-1),
+        activity=_by_file(work),
         plan=plan,
         **known,
     )
+
+
+def _by_file(work: dict[Stream, int]) -> dict[str, int]:
+    """The last sign of work in each file, of any rank."""
+    last: dict[str, int] = {}
+    for (file, _), position in work.items():
+        last[file] = max(last.get(file, -1), position)
+    return last
 
 
 def _plan_from_log(lines: list[LogLine]) -> Plan:

@@ -202,7 +202,7 @@ class Evidence:
     stop_requested: bool = False
     verified: bool = False  # surefit's own result.json, complete
     missing: str | None = None  # what its result lacks, in words
-    activity: int = -1  # position in the main log of the last line that shows work going on
+    activity: dict[str, int] = field(default_factory=dict)  # by file, the last line of work
 
     @cached_property
     def root(self) -> "Root":
@@ -214,7 +214,7 @@ class Evidence:
     @cached_property
     def closing(self) -> tuple[LogLine, ...]:
         """The last lines, after the last sign of work: only these can speak of the end."""
-        after = [line for line in self.lines if line.text.strip() and line.position > self.activity]
+        after = [line for line in self.lines if line.position > self.activity.get(line.file, -1)]
         return tuple(after[-CLOSING_LINES:])
 
     @cached_property

@@ -32,6 +32,10 @@ def read_folder(folder: Path) -> Evidence:
         else:
             offset = len(main)
             main += [replace(line, position=line.position + offset) for line in read_log(path)]
+    ranks += [
+        read_log(path, path.relative_to(folder).as_posix(), int(path.parent.name))
+        for path in _torchrun_logs(folder)
+    ]
     return build(
         main,
         ranks,
@@ -42,17 +46,26 @@ def read_folder(folder: Path) -> Evidence:
     )
 
 
+def _torchrun_logs(folder: Path) -> list[Path]:
+    """What `torchrun --log-dir --redirects 3` wrote: `<run>/attempt_<n>/<rank>/std*.log`."""
+    attempts = sorted(folder.glob("**/attempt_[0-9]*"), key=lambda path: path.stat().st_mtime)
+    found = attempts[-1].glob("[0-9]*/std*.log") if attempts else ()
+    return sorted(found)[: 2 * MOST_LOGS]
+
+
 def _error_files(folder: Path) -> list[Failure]:
     """What torchelastic's `record` wrote: one file a rank, only for exceptions of Python."""
     found = []
-    for path in sorted(folder.glob("error*rank*.json")):
-        record, match = read_json(path), RANK_FILE.search(path.name)
+    attempt = [path.parent / "error.json" for path in _torchrun_logs(folder)]
+    for path in [*sorted(folder.glob("error*rank*.json")), *dict.fromkeys(attempt)]:
+        named = RANK_FILE.search(path.name) or re.search(r"/(\d+)/error\.json$", path.as_posix())
+        record = read_json(path)
         inner = record.get("message") if isinstance(record, dict) else None
         extra = inner.get("extraInfo", {}) if isinstance(inner, dict) else {}
         text = str(inner.get("message", "") if isinstance(inner, dict) else inner or "")
         if not text:
             continue
-        rank = int(match[1]) if match else None
+        rank = int(named[1]) if named else None
         kind, _, message = text.partition(":")
         line = LogLine(path.name, 1, text, rank)
         failure = Failure((Raised(kind.strip(), message.strip(), (), (line,)),), rank)

@@ -35,25 +35,29 @@ def find_metrics(lines: Iterable[LogLine]) -> list[MetricLine]:
     return found
 
 
-def last_work(lines: Iterable[LogLine], metrics: Iterable[MetricLine]) -> dict[int | None, int]:
-    """By rank, the position of the last line that shows work going on.
+Stream = tuple[str, int | None]  # a file and a rank: what one process printed in one place
+
+
+def last_work(lines: Iterable[LogLine], metrics: Iterable[MetricLine]) -> dict[Stream, int]:
+    """By file and rank, the position of the last line that shows work going on.
 
     A step counter that is only painted again (as a bar is when it closes) shows none.
     """
-    last: dict[int | None, int] = {}
-    steps: dict[tuple[int | None, str], int] = {}
+    last: dict[Stream, int] = {}
+    steps: dict[tuple[Stream, str], int] = {}
     for metric in metrics:
-        last[metric.line.rank] = metric.line.position
+        last[metric.line.file, metric.line.rank] = metric.line.position
     for line in lines:
+        stream = line.file, line.rank
         counter = _COUNTER.search(line.text) if "%|" in line.text else None
         if counter:
-            bar = line.rank, line.text.split("%|")[0].rstrip("0123456789 ") + counter["total"]
+            bar = stream, line.text.split("%|")[0].rstrip("0123456789 ") + counter["total"]
             before, steps[bar] = steps.get(bar, 0), int(counter["done"])
             if steps[bar] <= before:
                 continue
         elif not _WORK.search(line.text) or "Error" in line.text:
             continue
-        last[line.rank] = max(last.get(line.rank, -1), line.position)
+        last[stream] = max(last.get(stream, -1), line.position)
     return last
 
 

@@ -193,12 +193,16 @@ def parse_traceback(text: str, file: str, rank: int | None) -> Failure | None:
     return found[-1] if found else None
 
 
-def mark_handled(failures: Iterable[Failure], activity: dict[int | None, int]) -> Iterator[Failure]:
+def mark_handled(
+    failures: Iterable[Failure], work: dict[tuple[str, int | None], int]
+) -> Iterator[Failure]:
     """Mark the failures after which the same rank went on working.
 
     Args:
-        activity: the position of the last sign of work by rank; None for output without a rank.
+        failures: what was raised.
+        work: the position of the last sign of work by file and rank, see `last_work`.
     """
     for failure in failures:
-        went_on = activity.get(failure.rank, -1)
-        yield replace(failure, handled=failure.handled or went_on > failure.position)
+        stream = failure.last.lines[0].file if failure.last.lines else "", failure.rank
+        went_on = work.get(stream, -1) > failure.position
+        yield replace(failure, handled=failure.handled or went_on)

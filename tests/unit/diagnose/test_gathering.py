@@ -227,3 +227,20 @@ def test_the_repair_names_the_plans_own_numbers(tmp_path: Path) -> None:
     repairs = {repair.change: repair.same_result for repair in diagnose(found).repair}
     assert repairs["how.micro_batch: 4"] is True
     assert repairs["goal.max_length: 512"] is False
+
+
+def test_output_and_errors_in_two_files_do_not_hide_each_other(tmp_path: Path) -> None:
+    files = {"slurm-7.err": IMPORT_ERROR, "slurm-7.out": steps(9), "exit.json": {"code": 1}}
+    assert diagnose(gather_evidence(write(tmp_path, files))).failure_class == "IMPORT"
+
+
+def test_the_folders_of_torchrun_are_read(tmp_path: Path) -> None:
+    told = {"message": {"message": "KeyError: 'text'", "extraInfo": {"timestamp": "17"}}}
+    lost = "RuntimeError: Connection closed by peer [10.0.0.7]:331"
+    files = {
+        "logs/none_x/attempt_0/0/stderr.log": trace(lost, "torch/x.py:all_reduce"),
+        "logs/none_x/attempt_0/3/stdout.log": steps(2),
+        "logs/none_x/attempt_0/3/error.json": told,
+    }
+    diagnosis = diagnose(gather_evidence(write(tmp_path, files)))
+    assert (diagnosis.failure_class, diagnosis.root_rank) == ("NO_COLUMNS", 3)

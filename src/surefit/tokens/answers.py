@@ -150,6 +150,8 @@ class _Finder:
 
     def _place_of_content(self, index: int, earliest: int) -> Span | None:
         content = self.messages[index].get("content")
+        if isinstance(content, list) and content:
+            content = content[0].get("text")
         if not isinstance(content, str) or not content.strip():
             return None
         bare = content.split("</think>")[-1].strip()

@@ -54,11 +54,16 @@ class ChatTokenizer:
             for number, token in self._tokenizer.get_added_tokens_decoder().items()
             if token.special
         }
-        self.end_of_turn = self._end_of_turn()
+        self.takes_parts_only = self._takes_parts_only()
+        """Whether the template, made for pictures too, prints content only as a list of parts."""
+        self.end_of_turn = self._end_behind_answer(followed=False)
         """Text of the token that ends an answer, or None where the template writes none."""
         ends = (self.end_of_turn, self.special_tokens.get("eos_token"))
         self.end_texts: tuple[str, ...] = tuple(dict.fromkeys(text for text in ends if text))
         """Texts that end an answer: the template's own first."""
+        inner = self._end_behind_answer(followed=True)
+        self._turn_ends = tuple(dict.fromkeys(text for text in (*self.end_texts, inner) if text))
+        """Also what ends an answer that is not the last one, where a template differs there."""
         self.end_of_turn_ids: tuple[int, ...] = tuple(
             number for text in self.end_texts if (number := self._token_id(text)) is not None
         )
@@ -97,7 +102,9 @@ class ChatTokenizer:
         Raises:
             TemplateRefusalError: the template does not take this conversation.
         """
-        text, spans = answer_spans(self.template, messages, self.end_texts, tools, arguments, loss)
+        if self.takes_parts_only:
+            messages = [_in_parts(message) for message in messages]
+        text, spans = answer_spans(self.template, messages, self._turn_ends, tools, arguments, loss)
         return Rendered(text, spans)
 
     def render_text(self, text: str) -> Rendered:
@@ -175,17 +182,29 @@ class ChatTokenizer:
                 return number
         return 0
 
-    def _end_of_turn(self) -> str | None:
+    def _takes_parts_only(self) -> bool:
+        question = {"role": "user", "content": "surefit probe"}
+        try:
+            if question["content"] in self.template.render([question]):
+                return False
+            return question["content"] in self.template.render([_in_parts(question)])
+        except TemplateRefusalError:
+            return False
+
+    def _probe(self, *messages: Message) -> str:
+        """A conversation as text, in the form that the template prints."""
+        shown = [_in_parts(message) for message in messages] if self.takes_parts_only else messages
+        return self.template.render(shown)
+
+    def _end_behind_answer(self, *, followed: bool) -> str | None:
         """The first control token behind an answer, seen in a probe conversation."""
         probe = "surefit probe"
-        messages = [
-            {"role": "user", "content": "question"},
-            {"role": "assistant", "content": probe},
-        ]
+        question = {"role": "user", "content": "question"}
+        messages = [question, {"role": "assistant", "content": probe}, *[question] * followed]
         try:
-            text = self.template.render(messages)
+            text = self._probe(*messages)
         except TemplateRefusalError:
-            return self.special_tokens.get("eos_token")
+            return None if followed else self.special_tokens.get("eos_token")
         tail = text[text.rfind(probe) + len(probe) :]
         found = [(at, token) for token in self.control_tokens if (at := tail.find(token)) >= 0]
         return min(found)[1] if found else None
@@ -194,7 +213,7 @@ class ChatTokenizer:
         """The control tokens before a question, seen in a probe conversation."""
         probe = "surefit probe"
         try:
-            text = self.template.render([{"role": "user", "content": probe}])
+            text = self._probe({"role": "user", "content": probe})
         except TemplateRefusalError:
             return ()
         before = text[: text.find(probe)]
@@ -228,6 +247,13 @@ def load_chat_tokenizer(folder: Path) -> ChatTokenizer:
             f"chat_template.jinja into {folder}",
         )
     return ChatTokenizer(parts, ChatTemplate(parts.chat_template, parts.special_tokens))
+
+
+def _in_parts(message: Message) -> Message:
+    content = message.get("content")
+    if not isinstance(content, str):
+        return message
+    return {**message, "content": [{"type": "text", "text": content}]}
 
 
 def _load_tokenizer(parts: TokenizerFolder) -> tokenizers.Tokenizer:

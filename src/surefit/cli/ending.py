@@ -104,7 +104,7 @@ def _next_steps(run: RunFolder, result: Result) -> list[str]:
 def _rehearsed(run: RunFolder, width: int) -> str:
     lines = [f"{mark('done', True)} {heading(run.id)} rehearsed"]
     lines += [paragraph(text, 4, width, "  - ") for text in rehearsal_words(run)]
-    return "\n".join([*lines, "", heading("Next"), f"  surefit train {run.recipe_text}"])
+    return "\n".join([*lines, "", heading("Next"), f"  surefit train {run.recipe}"])
 
 
 def rehearsal_words(run: RunFolder) -> list[str]:

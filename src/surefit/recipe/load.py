@@ -1,6 +1,7 @@
 """From a file and `--set` options to a Recipe, or to an error that names file, line and field."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,10 @@ from surefit.recipe.schema import Recipe
 from surefit.recipe.source_file import read_text
 
 _OPTIONAL_PARTS = frozenset({"method", "goal", "limits", "how"})
+
+
+_WORDS = frozenset({"starter", "none"})  # they mean what they say, also beside a file of that name
+_PATTERN = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,23 @@ class LoadedRecipe:
     def place_of(self, name: str) -> str:
         """Where a field such as `goal.epochs` was written: ``recipe.yaml:4: goal.epochs``."""
         return self.places.where(tuple(name.split("."))) if self.places else name
+
+    def resolved(self) -> Recipe:
+        """The recipe with whole paths: it means the same wherever its copy lies."""
+        data = self.recipe.data
+        changes = {"train": self._whole(data.train), "eval": data.eval and self._whole(data.eval)}
+        return self.recipe.model_copy(
+            update={
+                "model": self._whole(self.recipe.model),
+                "data": data.model_copy(update=changes),
+            }
+        )
+
+    def _whole(self, name: str) -> str:
+        """A path from the root where `name` is one; words such as `starter` and `5%` stay."""
+        path = self.base_folder / Path(name).expanduser()
+        is_path = path.exists() or (_PATTERN.search(path.name) and path.parent.is_dir())
+        return str(path.absolute()) if is_path and name not in _WORDS else name
 
 
 def load_recipe(path: Path, overrides: Sequence[str] = ()) -> LoadedRecipe:

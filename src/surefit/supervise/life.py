@@ -46,7 +46,7 @@ def supervise(run: RunFolder, command: tuple[str, ...] | None = None) -> None:
             raise OutsideError(
                 f"the run {run.id} cannot be watched",
                 f"{run.plan} is missing or damaged",
-                "start the run again from its recipe: `surefit train " + str(run.recipe_text) + "`",
+                "start the run again from its recipe: `surefit train " + str(run.recipe) + "`",
             )
         state, _ = run.state()
         if state.is_final and state is not RunState.LOST:

@@ -71,6 +71,6 @@ def _not_started(run: RunFolder, why: str) -> OutsideError:
     return OutsideError(
         f"the supervisor of the run {run.id} could not be started",
         why,
-        f"read {run.supervisor_log}, then start the run again from {run.recipe_text}",
+        f"read {run.supervisor_log}, then start the run again from {run.recipe}",
         worker_exit=WorkerExit.NO_RESOURCE,
     )

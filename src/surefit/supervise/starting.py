@@ -71,7 +71,7 @@ def _fill(run: RunFolder, preflight: Preflight) -> None:
         )
     place_prepared(Path(prepared), run.data)
     write_atomically(run.recipe_text, preflight.loaded.text)
-    run.write(run.recipe, preflight.loaded.recipe)
+    run.write(run.recipe, preflight.loaded.resolved())
     run.write(run.dataset, preflight.report.model_copy(update={"prepared": str(_final_data(run))}))
     run.write(run.plan, preflight.plan)
 

@@ -15,10 +15,11 @@ import re
 import signal as signals
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 from surefit.runs.event import Problem
 
+LONGEST_TEXT = 4_000  # characters of an exception that are searched
 CLOSING_LINES = 60  # how many of the last lines can speak of the end
 _WARNING = re.compile(
     r"\b(?:WARN(?:ING)?|[Ww]arning|\w+Warning|INFO|DEBUG|NOTICE|[Rr]etry(?:ing)?|[Nn]otice:|"
@@ -28,6 +29,12 @@ _WARNING = re.compile(
 WEIGHTS = re.compile(
     r"(^|/)(adapter_model|model|pytorch_model|consolidated)[^/]*\.(safetensors|bin|pt|pth)$|\.gguf$"
 )
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern, compiled once: there are more of them than `re` itself remembers."""
+    return re.compile(pattern, re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +68,11 @@ class Raised:
     frames: tuple[Frame, ...]
     lines: tuple[LogLine, ...]
 
-    @property
+    @cached_property
     def text(self) -> str:
-        """The exception line and what follows it, as printed."""
-        return f"{self.kind}: {self.message}" if self.message else self.kind
+        """The exception line and what follows it, as printed; the end of a very long one is cut."""
+        text = f"{self.kind}: {self.message}" if self.message else self.kind
+        return text[:LONGEST_TEXT]
 
 
 @dataclass(frozen=True)
@@ -100,7 +108,8 @@ class Failure:
 
     def mentions(self, pattern: str) -> bool:
         """Whether any call's path, function or source file matches."""
-        return any(re.search(pattern, f"{frame.path}:{frame.function}") for frame in self.frames)
+        wanted = compiled(pattern)
+        return any(wanted.search(f"{frame.path}:{frame.function}") for frame in self.frames)
 
 
 @dataclass(frozen=True)
@@ -224,16 +233,17 @@ class Evidence:
 
     def find(self, pattern: str, lines: Iterable[LogLine] | None = None) -> LogLine | None:
         """The last line that matches, among all lines unless told otherwise."""
-        found = None
-        for line in self.lines if lines is None else lines:
-            if re.search(pattern, line.text):
-                found = line
-        return found
+        wanted = compiled(pattern)
+        for line in reversed(tuple(self.lines if lines is None else lines)):
+            if wanted.search(line.text):
+                return line
+        return None
 
     def find_all(self, pattern: str) -> Iterator[tuple[LogLine, re.Match[str]]]:
         """Every line that matches, with its match."""
+        wanted = compiled(pattern)
         for line in self.lines:
-            match = re.search(pattern, line.text)
+            match = wanted.search(line.text)
             if match:
                 yield line, match
 

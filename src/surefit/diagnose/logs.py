@@ -9,7 +9,7 @@ from surefit.diagnose.evidence import LogLine
 from surefit.diagnose.large_log import Piece, read_pieces
 from surefit.home import disk_error
 
-LONGEST_LINE = 4_000
+LONGEST_LINE = 2_000
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x00")
 _PREFIX = re.compile(

@@ -11,9 +11,9 @@ _NORM = re.compile(
     rf"['\"]?(?:train/)?(?:grad_norm|gradient_norm|grad norm|gnorm)['\"]?\s*[:= ]\s*{_NUMBER}", re.I
 )
 _RATE = re.compile(rf"['\"]?(?:train/)?(?:learning_rate|lr)['\"]?\s*[:= ]\s*{_NUMBER}", re.I)
-_STEP_WORD = re.compile(r"\bstep\b|\bepoch\b|\biter\b|^\s*\{|\d+/\d+", re.I)
+_STEP_WORD = re.compile(r"\bstep\b|\bepoch\b|\biter\b|^\s*\{|(?<!\d)\d{1,9}/\d", re.I)
 _SUMMARY = re.compile(r"train_runtime|eval_loss|eval_runtime")
-_COUNTER = re.compile(r"(?P<done>\d+)/(?P<total>\d+) \[")
+_COUNTER = re.compile(r"(?<!\d)(?P<done>\d{1,9})/(?P<total>\d{1,9}) \[")
 _WORK = re.compile(
     r"\b(starting training|loading model|[Ll]oading (?:checkpoint shards|weights)|attempt \d+|"
     r"\*{5} Running training)"

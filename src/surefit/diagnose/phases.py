@@ -2,7 +2,7 @@
 
 import re
 
-from surefit.diagnose.evidence import Evidence, Failure
+from surefit.diagnose.evidence import Evidence, Failure, compiled
 from surefit.diagnose.metrics import last_counter
 
 # The innermost telling call decides: the first match over the frames, last call first.
@@ -102,7 +102,7 @@ def _from_calls(failure: Failure) -> str | None:
     for raised in reversed(failure.chain):
         calls = [f"{frame.path}:{frame.function}" for frame in reversed(raised.frames)]
         for pattern, phase in _CALLS:
-            if any(re.search(pattern, call) for call in calls):
+            if any(compiled(pattern).search(call) for call in calls):
                 return phase
     return None
 
@@ -114,11 +114,11 @@ def _from_print(evidence: Evidence) -> str:
         ]
         for line in reversed(after):
             for pattern, phase in _PRINTED[:4]:
-                if re.search(pattern, line.text):
+                if compiled(pattern).search(line.text):
                     return phase
         return "train"
     for line in reversed(evidence.lines):
         for pattern, phase in _PRINTED:
-            if re.search(pattern, line.text):
+            if compiled(pattern).search(line.text):
                 return phase
     return "unknown"

@@ -34,7 +34,7 @@ _HARMLESS = re.compile(r"Exception ignored in|Exception in thread|Logging error|
 _OTHER_TEXT = re.compile(
     r"^(?:\d{4}-\d\d-\d\d|\[?[IWEF]\d{3,4} |\+ |srun:|slurmstepd:|={10,}|-{10,}|\[\w+\] |wandb:|"
     r"\{')"
-    r"|\d+%\|"
+    r"|(?<!\d)\d{1,3}%\|"
 )
 
 

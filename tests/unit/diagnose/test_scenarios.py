@@ -1,5 +1,7 @@
 """Whole deaths: several ranks, signals, schedulers, silent failures, and successes that look bad."""
 
+import time
+
 import pytest
 from unit.diagnose.logs import NOISE, evidence, steps, torchrun_end, trace
 
@@ -458,3 +460,18 @@ def test_numbers_are_carried_into_the_words() -> None:
     for number in ("GPU 0", "23.53 GiB", "22.70 GiB", "2.00 GiB", "step 6"):
         assert number in diagnosis.what + diagnosis.why
     assert any(repair.same_result for repair in diagnosis.repair)
+
+
+def test_a_memory_event_of_a_helper_does_not_undo_a_success() -> None:
+    log = steps(9) + SAVED
+    assert diagnose(evidence(log, 0, oom_kill=1, files=WEIGHTS)).failure_class == "NONE"
+    assert diagnose(evidence(steps(9), 0, oom_kill=1, files={})).failure_class == "HOST_OOM"
+
+
+@pytest.mark.parametrize("word", ["a", "/a", "a.", "1", "checkpoint-1/", "'a", "a b: ", "error "])
+def test_odd_text_takes_no_time(word: str) -> None:
+    lines = (word * 1500 + "\n") * 10
+    started = time.perf_counter()
+    for text in (trace("ValueError: " + word * 1500, *STEP) + lines, lines):
+        assert diagnose(evidence(text)).what
+    assert time.perf_counter() - started < 10  # a pattern that runs away takes minutes

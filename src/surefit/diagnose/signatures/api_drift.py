@@ -29,14 +29,14 @@ class ApiDrift(TextSignature):
     failure_class = "API_DRIFT"
     title = "Library versions that do not belong together"
     patterns = (
-        r"(?P<who>[\w.]+)(?:\(\))? got an unexpected keyword argument '(?P<name>\w+)'",
+        r"(?<![\w.])(?P<who>[\w.]+)(?:\(\))? got an unexpected keyword argument '(?P<name>\w+)'",
         r"cannot import name '(?P<name>\w+)' from '?(?P<who>[\w.]+)",
         r"module '(?P<who>[\w.]+)' has no attribute '(?P<name>\w+)'",
-        r"(?P<who>\w[\w-]*)[^\s]* is required for a normal functioning of this module, but "
+        r"(?<![\w-])(?P<who>\w[\w-]{0,60})\S{0,80} is required for a normal functioning of this module, but "
         r"found (?P<name>\S+)",
-        r"(?P<who>\w[\w-]*) ?[<>=]=?\S+ .{0,30}(?:is )?required.{0,60}(?:but|found|have|got) "
+        r"(?<![\w-])(?P<who>\w[\w-]{0,60}) ?[<>=]=?\S{1,40} .{0,30}(?:is )?required.{0,60}(?:but|found|have|got) "
         r".{0,30}(?P<name>\d+\.\d[\w.]*)",
-        r"(?P<who>[\w-]+) (?P<name>\d+\.\d[\w.]*) (?:is|was) (?:installed|found) "
+        r"(?<![\w-])(?P<who>[\w-]+) (?P<name>\d+\.\d[\w.]*) (?:is|was) (?:installed|found) "
         r"but.{0,60}(?:requires?|is required)",
         r"requires (?:at least )?(?P<who>transformers|trl|peft|accelerate|tokenizers|torch|"
         r"datasets) ?"
@@ -46,10 +46,10 @@ class ApiDrift(TextSignature):
         r"_ARRAY_API not found",
         r"operator (?P<who>torchvision::\w+) does not exist",
         r"'(?P<who>[A-Z]\w+)' object has no attribute '(?P<name>\w+)'",
-        r"(?P<who>\w+)\.__init__\(\) (?:missing|takes) .{0,20}positional argument",
+        r"(?<!\w)(?P<who>\w+)\.__init__\(\) (?:missing|takes) .{0,20}positional argument",
         r"Tokenizer class (?P<name>\w+) does not exist or is not currently imported",
         r"(?:DistributionNotFound|VersionConflict|ContextualVersionConflict)",
-        r"(?P<name>\w+) (?:has been|was) (?:removed|renamed).{0,60}(?:version|use|in favou?r)",
+        r"(?<!\w)(?P<name>\w+) (?:has been|was) (?:removed|renamed).{0,60}(?:version|use|in favou?r)",
     )
     defaults: ClassVar[dict[str, str]] = {"who": "a library", "name": "this call"}
     what = "the installed versions do not belong together: {who} does not know {name}"

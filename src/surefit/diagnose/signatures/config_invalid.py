@@ -37,7 +37,7 @@ class InvalidSetting(TextSignature):
         r"unrecognized arguments: (?P<setting>.+)",
         r"(?:the following arguments are required|invalid choice|expected one argument|"
         r"ambiguous option): ?(?P<setting>.*)",
-        r"(?P<setting>\S+) is not a valid (?P<kind>\w+)(?:, please select one of)?",
+        r"(?<!\S)(?P<setting>\S+) is not a valid (?P<kind>\w+)(?:, please select one of)?",
         r"(?P<setting>--\w+) (?:requires|(?:can only|cannot|must|should) be)",
         r"[Aa]t most one of (?P<setting>.+?) can be",
         r"Some (?:specified arguments|keys) are not used by the HfArgumentParser: (?P<setting>.*)",
@@ -52,16 +52,16 @@ class InvalidSetting(TextSignature):
         r"(?:[Uu]nknown|[Ii]nvalid|[Uu]nsupported|[Uu]nrecognized) (?P<kind>option|argument|key|"
         r"setting|value|optimizer|scheduler|config\w*|strategy|parameter|loss[_ "
         r"]type)s?\b:?(?P<setting>.*)",
-        r"(?P<setting>[\w`']+) (?:and|with) [\w`']+ (?:are|is) (?:mutually exclusive|"
+        r"(?<![\w`'])(?P<setting>[\w`']+) (?:and|with) [\w`']+ (?:are|is) (?:mutually exclusive|"
         r"incompatible|not compatible)",
         r"mutually exclusive|cannot be used together|not compatible with|is incompatible with",
-        r"(?P<setting>[\w`']+) (?:must|should) be (?:a |an |one of |set|greater|positive|at "
+        r"(?<![\w`'])(?P<setting>[\w`']+) (?:must|should) be (?:a |an |one of |set|greater|positive|at "
         r"least|between|>|strictly|divisible|either|specified)",
         r"train_batch_size is not equal to|Please correct the following DeepSpeed config|must "
         r"be divisible by",
         r"requires (?:either )?(?:a )?non-?zero|not a multiple of|got warmup|(?:both|You) "
         r"(?:set|passed|specified|cannot)",
-        r"(?P<setting>[\w.`'-]+) (?:is|are) (?:deprecated and )?no longer supported",
+        r"(?<![\w.`'-])(?P<setting>[\w.`'-]+) (?:is|are) (?:deprecated and )?no longer supported",
         r"[Ii]nvalid value for '?(?P<setting>[^':]+)|[Nn]o such option:? ?(?P<setting2>\S+)|"
         r"[Mm]issing (?:required )?(?:option|argument|parameter|key) ?(?P<setting3>.*)",
         r"(?:Config|config)\w*(?:Attribute|Key)Error|MissingMandatoryValue|OmegaConf|hydra\.errors",

@@ -43,7 +43,7 @@ class FileCorrupt(TextSignature):
         r"checkpoint file is corrupted|file (?:is|seems|appears to be) (?:corrupt|truncated|"
         r"damaged)",
         r"invalid load key, ?['\"]|Ran out of input|pickle data was truncated|EOFError: Ran",
-        r"(?P<file>\S+) is not a valid JSON file",
+        r"(?<!\S)(?P<file>\S+) is not a valid JSON file",
         r"JSONDecodeError: ",
         r"Unable to load weights from (?:pytorch )?checkpoint file",
         r"(?:expected value|EOF while parsing|invalid type|trailing characters|control "

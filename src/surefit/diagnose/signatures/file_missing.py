@@ -29,7 +29,7 @@ class FileMissing(TextSignature):
     patterns = (
         r"no file named (?P<file>[\w.-]+(?:,? or [\w.-]+)*).{0,120}?(?:in (?:the )?(?:directory|"
         r"folder) )(?P<folder>\S+)",
-        r"(?P<folder>\S+) does not appear to have (?:a )?files? named (?P<file>[^\s.]+(?:\.\w+)*)",
+        r"(?<!\S)(?P<folder>\S+) does not appear to have (?:a )?files? named (?P<file>[^\s.]+(?:\.\w+)*)",
         r"Entry Not Found for url: (?P<file>\S+?)\.?$",
         r"Can't find ['\"](?P<file>[\w.]+)['\"] at ['\"](?P<folder>[^'\"]+)",
         r"Unable to find ['\"](?P<file>[^'\"]+)['\"]",
@@ -38,7 +38,7 @@ class FileMissing(TextSignature):
         r"\[Errno 2\] No such file or directory: ['\"]?(?P<file>[^'\"\n]+)",
         r"No such file or directory.{0,20}['\"](?P<file>[^'\"]+)",
         r"can't open file ['\"](?P<file>[^'\"]+)",
-        r"(?P<file>\S+): No such file or directory",
+        r"(?<!\S)(?P<file>\S+): No such file or directory",
         r"(?P<file>/\S+|\./\S+|\S+\.\w{2,9}) (?:does not exist|doesn't exist|is not a (?:file|"
         r"directory|folder))",
         r"Incorrect path_or_model_id: ['\"](?P<file>[^'\"]+)",

@@ -18,7 +18,7 @@ OUT_OF_MEMORY = re.compile(
     r"|RESOURCE_EXHAUSTED: Out of memory",
     re.IGNORECASE,
 )
-_SIZE = r"(?P<{0}>[\d.]+ ?[KMGT]i?B)"
+_SIZE = r"(?P<{0}>[\d.]{{1,12}} ?[KMGT]i?B)"
 _WANTED = re.compile(r"[Tt]ried to allocate " + _SIZE.format("wanted"))
 _GPU = re.compile(r"\bGPU (?P<gpu>\d+)|device (?P<device>\d+)\b")
 _TOTAL = re.compile(

@@ -85,11 +85,16 @@ class HostOutOfMemory(Signature):
     def _proof(self, evidence: Evidence) -> tuple[str, list[LogLine]] | None:
         end, root = evidence.exit, evidence.root
         text = root.failure.text if root.failure else ""
-        if end.oom_kill and (
-            root.failure is None
-            or is_victim(root.failure)
-            or _PROCESS_DIED.search(text)
-            or 9 in (end.signal, root.signal)
+        done = end.code == 0 and end.signal is None and bool(evidence.weights)
+        if (
+            end.oom_kill
+            and not done
+            and (
+                root.failure is None
+                or is_victim(root.failure)
+                or _PROCESS_DIED.search(text)
+                or 9 in (end.signal, root.signal)
+            )
         ):
             times = "once" if end.oom_kill == 1 else f"{end.oom_kill} times"
             lines = list(root.failure.last.lines[:3]) if root.failure else []

@@ -28,13 +28,13 @@ class ImportMissing(TextSignature):
     title = "Something is not installed"
     patterns = (
         r"No module named ['\"]?(?P<name>[\w.]+)",
-        r"(?P<name>[\w-]+)(?:`)? (?:library|package)? ?(?:but )?(?:it )?was not found in your "
+        r"(?<![\w-])(?P<name>[\w-]+)(?:`)? (?:library|package)? ?(?:but )?(?:it )?was not found in your "
         r"environment",
         r"(?:requires?|needs?) (?:the )?[`'\"]?(?P<name>[\w-]+)[`'\"]?(?:[<>=]\S+)? ?(?:library|"
         r"package)?"
         r".{0,60}(?:pip install|not (?:be )?(?:found|installed)|to be installed)",
         r"(?P<name>lib[\w.+-]+\.so[\w.]*): cannot open shared object",
-        r"(?:bash|sh|zsh)?:? ?(?:line \d+: )?(?P<name>[\w./-]+): (?:command )?not found",
+        r"(?:bash|sh|zsh)?:? ?(?:line \d+: )?(?<![\w./-])(?P<name>[\w./-]+): (?:command )?not found",
         r"exec: [\"']?(?P<name>[^\"':]+)[\"']?: (?:executable file )?not found",
         r"(?:PackageNotFoundError|ImportError): .{0,60}?(?P<name>[\w-]+)[`'\"]? (?:is )?not "
         r"installed",
@@ -42,7 +42,7 @@ class ImportMissing(TextSignature):
     )
     log_patterns = (
         r"No module named ['\"]?(?P<name>[\w.]+)",
-        r"(?P<name>[\w./-]+): (?:command )?not found$",
+        r"(?<![\w./-])(?P<name>[\w./-]+): (?:command )?not found$",
         r"exec: [\"']?(?P<name>[^\"':]+)[\"']?: (?:executable file )?not found",
     )
     last_only = True

@@ -27,7 +27,7 @@ class RemoteCode(TextSignature):
     patterns = (
         r"(?:repository|repo)(?: for)? (?P<repo>\S+) contains custom code",
         r"trust_remote_code ?= ?True",
-        r"(?P<repo>\S+) (?:requires|needs) .{0,20}(?:remote|custom) code|allow_remote_code",
+        r"(?<!\S)(?P<repo>\S+) (?:requires|needs) .{0,20}(?:remote|custom) code|allow_remote_code",
         r"requires you to execute the (?:configuration|modeling|dataset)? ?(?:script|file)",
         r"Dataset scripts are no longer supported, but found (?P<repo>\S+)",
     )

@@ -5,7 +5,9 @@ import re
 from surefit.diagnose.evidence import Evidence
 from surefit.diagnose.signatures.signature import Found, TextSignature
 
-_CHECKPOINT = r"[\w./~-]*(?:checkpoint|global_step|step)[-_]?\d+[\w./-]*"
+_CHECKPOINT = (
+    r"(?<![\w./~-])[\w./~-]{0,200}?(?:checkpoint|global_step|step)[-_]?\d{1,9}[\w./-]{0,80}"
+)
 _STATE_KEYS = (
     r"^KeyError: ['\"]?(?:beta\d?|betas|exp_avg\w*|step|momentum\w*|state|"
     r"param_groups|scale|eps|foreach|fused|amsgrad|maximize|row|col|factored|"

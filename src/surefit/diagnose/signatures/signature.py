@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar, get_args
 
 from surefit.diagnose.diagnosis import Diagnosis, EvidenceLine, Repair
-from surefit.diagnose.evidence import Evidence, Failure, Frame, LogLine
+from surefit.diagnose.evidence import Evidence, Failure, Frame, LogLine, compiled
 from surefit.diagnose.phases import find_phase, find_step
 from surefit.runs.event import PhaseName
 from surefit.units import shortened
 
 MOST_LINES = 24
 MOST_MESSAGE_LINES = 16
+LONGEST_LOG_LINE = 600  # characters of a line that is no exception's
 LOOKS_LIKE_AN_ERROR = re.compile(
     r"error|fatal|fail|cannot|can't|couldn't|could not|unable|denied|exceeded|not found|no space"
     r"|refused|invalid|aborted|no such|not permitted|read-only|too many|terminate called|what\(\):",
@@ -166,7 +167,7 @@ def find_in_failure(
     """A pattern in the exceptions of a failure, the uncaught one first."""
     chain = (failure.last,) if last_only else tuple(reversed(failure.chain))
     for raised in chain:
-        match = re.search(pattern, raised.text, re.MULTILINE)
+        match = compiled(pattern).search(raised.text)
         if match:
             lines = raised.lines[:MOST_MESSAGE_LINES]
             if raised is not failure.last:
@@ -178,7 +179,7 @@ def find_in_failure(
 def find_in_lines(evidence: Evidence, pattern: str, lines: Iterable[LogLine]) -> Found | None:
     """A pattern in lines of a log, the first line that has it."""
     for line in lines:
-        match = re.search(pattern, line.text)
+        match = compiled(pattern).search(line.text[:LONGEST_LOG_LINE])
         if match:
             return Found(evidence, _groups(match), (line,))
     return None
@@ -236,16 +237,8 @@ def again(evidence: Evidence) -> str:
     """How to start the run once more."""
     plan = evidence.plan
     if plan.run_id:
-        copy = f"{plan.output}/recipe.yaml"
-        if _stands_alone(plan.model) and _stands_alone(plan.data):
-            return f"start it again: `surefit train {copy}`"
-        return f"start it again: `surefit train` with the recipe you gave (a copy is {copy})"
+        return f"start it again: `surefit train {plan.output}/recipe.json`"
     return "start the same command again"
-
-
-def _stands_alone(path: str | None) -> bool:
-    """Whether a path of a recipe means the same when the recipe lies in another folder."""
-    return path is None or path == "starter" or path.startswith(("/", "~", "hf://"))
 
 
 def one_line(text: str) -> str:

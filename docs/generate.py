@@ -19,6 +19,7 @@ NOTICE = (
 PAGES: dict[str, Callable[[], str]] = {
     "recipe.md": pages.recipe_page,
     "cli.md": pages.cli_page,
+    "formats.md": pages.formats_page,
     "checks.md": pages.checks_page,
     "failures.md": pages.failures_page,
     "exit-codes.md": pages.exit_codes_page,

@@ -2,13 +2,14 @@
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator
 
 import click
+from markdown_text import anchor, docstring, table, words
 from pydantic import BaseModel
 
 from surefit.cli.group import SECTIONS, surefit
 from surefit.data.checks import CHECKS
+from surefit.data.formats import FORMATS
 from surefit.diagnose.diagnosis import Diagnosis
 from surefit.diagnose.signatures import SIGNATURES
 from surefit.errors import ExitCode, WorkerExit
@@ -143,6 +144,29 @@ def checks_page() -> str:
     return "".join(parts)
 
 
+def formats_page() -> str:
+    """Every format of rows with the columns that it is known by."""
+    rows = table(
+        ("format", "columns", "also read", "other names", "trained today"),
+        (
+            (
+                f"`{one.name}`",
+                words(one.columns.needed),
+                words(one.columns.optional),
+                words(f"{other}` = `{name}" for other, name in one.columns.aliases.items()),
+                "yes" if one.trainable else "no, checked only",
+            )
+            for one in FORMATS
+        ),
+    )
+    return (
+        "# Formats of training data\n\n"
+        "The format is recognised from the columns of the first rows, in this order; `surefit check` says "
+        "which one it took and why. `data.format` fixes it, `data.columns` names columns of your own.\n\n"
+        f"{rows}"
+    )
+
+
 def failures_page() -> str:
     """Every signature: its docstring is its text."""
     ordered = sorted(SIGNATURES, key=lambda one: one.code)
@@ -237,29 +261,3 @@ def _type_name(annotation: object) -> str:
     )
     text = re.sub(r"\b(?:typing|datetime|surefit(?:\.\w+)*)\.", "", text)
     return text.replace("NoneType", "None")
-
-
-def docstring(kind: type) -> str:
-    """The docstring of a class, its headings one level deeper than those of a page."""
-    text = inspect.cleandoc(kind.__doc__ or "")
-    return re.sub(r"^(#+ )", r"#\1", text, flags=re.MULTILINE)
-
-
-def anchor(*words: str) -> str:
-    """The anchor that GitHub gives to a heading of these words."""
-    return re.sub(r"[^\w\- ]", "", " ".join(words).lower()).replace(" ", "-")
-
-
-def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A Markdown table; empty where there are no rows."""
-    body = [_row(row) for row in rows]
-    titles = tuple(heads)
-    return "\n".join([_row(titles), _row("---" for _ in titles), *body, ""]) if body else ""
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(_cells(cells))} |"
-
-
-def _cells(cells: Iterable[str]) -> Iterator[str]:
-    return (re.sub(r"\s+", " ", cell).replace("|", r"\|") for cell in cells)

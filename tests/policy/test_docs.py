@@ -11,6 +11,7 @@ from policy.project import ROOT, name_of, tracked_files
 
 from surefit.cli.group import ENTRIES
 from surefit.data.checks import CHECKS
+from surefit.data.formats import FORMATS
 from surefit.diagnose.signatures import SIGNATURES
 from surefit.errors import ExitCode, WorkerExit
 from surefit.recipe import load_recipe
@@ -66,6 +67,10 @@ def test_every_field_of_a_recipe_is_in_the_reference_and_described() -> None:
     assert [one.path for one in fields() if f"| `{one.path}` |" not in page("recipe.md")] == []
     silent = {one.path for one in fields() if not one.description}
     assert not silent
+
+
+def test_every_format_of_data_is_in_the_reference() -> None:
+    assert [one.name for one in FORMATS if f"| `{one.name}` |" not in page("formats.md")] == []
 
 
 def test_every_code_of_a_check_or_failure_has_its_own_section() -> None:

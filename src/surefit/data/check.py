@@ -11,7 +11,6 @@ from surefit.data.checks.check import Stage, Terms, Totals
 from surefit.data.detection import ROWS_LOOKED_AT, Detection
 from surefit.data.examination import Examination, verdict_of
 from surefit.data.finding_files import find_files
-from surefit.data.fingerprint import fingerprint
 from surefit.data.lengths import Lengths
 from surefit.data.prepared import PreparedWriter, place_prepared
 from surefit.data.reading import read_rows
@@ -193,7 +192,7 @@ class _Reading:
             row.refusal = str(refusal)
 
     def _take(self, row: Row) -> None:
-        side = self.split.side_of(row, fingerprint(row))
+        side = self.split.side_of(row)
         if self.held is not None:
             self._store(*self.held)
         self.held = (row, side)

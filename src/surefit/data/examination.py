@@ -26,6 +26,11 @@ class Examination:
         self._of_stage = {
             stage: [check for check in self._checks if check.looks_at(stage)] for stage in Stage
         }
+        # Bound once: millions of rows pass some forty checks each.
+        self._row_checks = {
+            stage: [(check, check.of_row) for check in checks]
+            for stage, checks in self._of_stage.items()
+        }
 
     def look_at_file(self, file: DataFile) -> None:
         """Run the checks of whole files."""
@@ -37,8 +42,8 @@ class Examination:
     def look_at_row(self, stage: Stage, row: Row) -> bool:
         """Run the checks of one stage over a row. Returns whether the row is still usable."""
         usable = True
-        for check in self._of_stage[stage]:
-            hit = check.of_row(row)
+        for check, look in self._row_checks[stage]:
+            hit = look(row)
             if hit is not None:
                 self._count(check, hit, row.place)
                 usable = usable and not check.drops_row

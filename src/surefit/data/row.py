@@ -1,10 +1,13 @@
 """A row on its way from a line of a file to token ids, and the places where it came from."""
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
+
+import orjson
 
 from surefit.tokens import EncodedRow, Rendered
 
@@ -100,6 +103,19 @@ class Row:
         """Every turn, the rejected answer included."""
         yield from self.messages
         yield from self.rejected or ()
+
+    @cached_property
+    def fingerprint(self) -> int:
+        """64 bits of a hash of what is said; other columns of the row do not matter."""
+        if self.text is not None:
+            content: object = self.text
+        else:
+            content = [
+                (turn.get("role"), turn.get("content"), turn.get("tool_calls"))
+                for turn in self.turns()
+            ]
+        digest = hashlib.blake2b(orjson.dumps(content), digest_size=8).digest()
+        return int.from_bytes(digest, "little")
 
     @cached_property
     def answers(self) -> str:

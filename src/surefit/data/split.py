@@ -26,10 +26,11 @@ class Split:
         self._held_back: set[int] = set()
         self._kept: set[int] = set()
 
-    def side_of(self, row: Row, fingerprint: int) -> Side:
-        """The side of a usable row; `fingerprint` is equal for rows of equal text."""
+    def side_of(self, row: Row) -> Side:
+        """The side of a usable row."""
         if not self._share or row.side == "eval":
             return row.side
+        fingerprint = row.fingerprint
         if fingerprint in self._held_back:
             return "eval"
         if fingerprint in self._kept:

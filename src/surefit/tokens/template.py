@@ -20,6 +20,7 @@ Message = Mapping[str, Any]
 Span = tuple[int, int]
 
 # Older names of the same thing; the first is what templates read (transformers aliases them alike).
+_PLAIN = {"role", "content"}
 REASONING_KEYS = ("reasoning_content", "thinking", "reasoning")
 
 
@@ -100,8 +101,10 @@ class ChatTemplate:
         return take_out_marks(marked)
 
 
-def prepared_message(message: Message) -> dict[str, Any]:
+def prepared_message(message: Message) -> Message:
     """A message as the template sees it: no null values, reasoning under all of its names."""
+    if message.keys() == _PLAIN and None not in message.values():
+        return message  # the sandbox lets no template change it
     shown = {key: value for key, value in message.items() if value is not None}
     for key in REASONING_KEYS:
         if key in shown:

@@ -11,6 +11,7 @@ import tokenizers
 from surefit.errors import Refused
 from surefit.tokens.answers import Loss, answer_spans
 from surefit.tokens.folder import TokenizerFolder, read_tokenizer_folder
+from surefit.tokens.scan import AnswerScan
 from surefit.tokens.template import ChatTemplate, Message, Span, TemplateRefusalError
 
 
@@ -68,9 +69,11 @@ class ChatTokenizer:
             number for text in self.end_texts if (number := self._token_id(text)) is not None
         )
         """Ids that end an answer: the template's own first. Generation stops at any of them."""
+        self._scan = AnswerScan(self._answer_header(), self.end_of_turn)
         self.turn_openings = self._turn_openings()
         """Texts that open a turn or a conversation; none of them belongs into a content."""
         self._control = self._misplaced()
+        self._control_starts = {token[0] for token in self.control_tokens}
 
     def render(
         self,
@@ -104,7 +107,16 @@ class ChatTokenizer:
         """
         if self.takes_parts_only:
             messages = [_in_parts(message) for message in messages]
+        kind = None
+        if loss == "answers" and not tools and not arguments and not self.template.marks_answers:
+            kind = self._scan.kind_of(messages)
+        if kind is not None and self._scan.trusts(kind):
+            text = self.template.render(messages)
+            found = self._scan.spans(text, kind)
+            if found is not None:
+                return Rendered(text, found)
         text, spans = answer_spans(self.template, messages, self._turn_ends, tools, arguments, loss)
+        self._scan.learn(text, kind, spans)
         return Rendered(text, spans)
 
     def render_text(self, text: str) -> Rendered:
@@ -153,6 +165,8 @@ class ChatTokenizer:
 
     def control_token_in(self, text: str) -> str | None:
         """The first control token that is written in a text, or None."""
+        if not any(start in text for start in self._control_starts):
+            return None  # a search for letters is far cheaper than one for all tokens
         found = self._control.search(text)
         return found.group() if found else None
 
@@ -208,6 +222,19 @@ class ChatTokenizer:
         tail = text[text.rfind(probe) + len(probe) :]
         found = [(at, token) for token in self.control_tokens if (at := tail.find(token)) >= 0]
         return min(found)[1] if found else None
+
+    def _answer_header(self) -> str:
+        """What the generation prompt adds behind a question."""
+        question = {"role": "user", "content": "question"}
+        try:
+            asked = self._probe(question)
+            prompted = self.template.render(
+                [_in_parts(question) if self.takes_parts_only else question],
+                add_generation_prompt=True,
+            )
+        except TemplateRefusalError:
+            return ""
+        return prompted[len(asked) :] if prompted.startswith(asked) else ""
 
     def _turn_openings(self) -> tuple[str, ...]:
         """The control tokens before a question, seen in a probe conversation."""

@@ -14,10 +14,18 @@ class PatternCheck(Check):
     stages = frozenset({Stage.TEXTS})
     pattern: ClassVar[re.Pattern[str]]
     looks_in: ClassVar[Literal["answers", "all_text"]] = "all_text"
+    hints: ClassVar[tuple[str, ...]] = ()
+    """Texts without one of which the pattern cannot match: looked for first, at a tenth of the cost."""
+    beyond_ascii: ClassVar[bool] = False
+    """Whether the pattern matches only where there are characters beyond ASCII."""
 
     def of_row(self, row: Row) -> Hit | None:
         """The first match, with what stands around it."""
         text = row.answers if self.looks_in == "answers" else row.all_text
+        if self.beyond_ascii and text.isascii():
+            return None
+        if self.hints and not any(hint in text for hint in self.hints):
+            return None
         found = self.pattern.search(text)
         return None if found is None else self.hit(text, found)
 

@@ -23,5 +23,5 @@ class MessagesAsPythonText(NoteCheck):
     title = "messages as Python text"
     note = "python_text"
     message = "{rows} whose {value} are Python text; it was read as Python literals ({where})"
-    why = "single quotes and None are no JSON, so other programs refuse the rows"
+    why = "the quotes and constants of Python are no JSON, so other programs refuse the rows"
     next_step = "look at the samples; to be rid of the warning, write real JSON lists"

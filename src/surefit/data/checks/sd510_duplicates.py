@@ -1,7 +1,6 @@
 """SD510: rows that repeat earlier rows."""
 
 from surefit.data.checks.check import Check, Hit, Stage, Tally, Terms, Words
-from surefit.data.fingerprint import fingerprint
 from surefit.data.row import Row
 
 
@@ -33,7 +32,7 @@ class Duplicates(Check):
     def of_row(self, row: Row) -> Hit | None:
         if row.side == "eval":
             return None
-        mark = fingerprint(row)
+        mark = row.fingerprint
         if mark in self._seen:
             return Hit()
         self._seen.add(mark)

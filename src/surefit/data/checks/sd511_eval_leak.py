@@ -1,7 +1,6 @@
 """SD511: rows to evaluate on that are trained too."""
 
 from surefit.data.checks.check import Check, Hit, Stage, Terms, Totals
-from surefit.data.fingerprint import fingerprint
 from surefit.data.row import Row
 
 
@@ -42,7 +41,7 @@ class EvalLeak(Check):
         """The evaluation rows come first, so that only their hashes are kept."""
         if not self._wanted:
             return None
-        mark = fingerprint(row)
+        mark = row.fingerprint
         if row.side == "eval":
             self._places.setdefault(mark, []).append(row.place)
         elif mark in self._places:

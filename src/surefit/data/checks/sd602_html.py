@@ -34,6 +34,7 @@ class HtmlLeftIn(PatternCheck):
     title = "HTML left in"
     severity = "warn"
     looks_in = "answers"
+    hints = ("<", "&")
     pattern = _TAG
     message = "{rows} whose answers hold HTML of a web page ({where}); the first: {value}"
     why = "the model would learn to write tags and the furniture of pages"

@@ -24,6 +24,7 @@ class Mojibake(PatternCheck):
     code = "SD603"
     title = "wrong encoding"
     severity = "warn"
+    beyond_ascii = True
     pattern = re.compile(
         "[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac[\u0080-\uffff]|\u00e2\u201a\u00ac"
     )

@@ -24,6 +24,7 @@ class ZeroWidth(PatternCheck):
     code = "SD604"
     title = "invisible characters"
     severity = "warn"
+    beyond_ascii = True
     pattern = re.compile(
         "[A-Za-z\u00c0-\u052f][\u200b\u2060\ufeff]+|[\u200b\u2060\ufeff]+[A-Za-z\u00c0-\u052f]"
     )

@@ -24,6 +24,7 @@ class ReplacementCharacter(PatternCheck):
     code = "SD605"
     title = "lost letters"
     severity = "warn"
+    beyond_ascii = True
     pattern = re.compile("\ufffd")
     message = "{rows} with U+FFFD, the sign of a lost letter ({where}); the first: {value}"
     why = (

@@ -2,7 +2,11 @@
 
 import re
 
+from surefit.data.checks.check import Hit
 from surefit.data.checks.pattern import PatternCheck
+from surefit.data.row import Row
+
+_SHORTEST, _TAIL, _TIMES = 100, 4, 15
 
 
 class RepeatsItself(PatternCheck):
@@ -29,3 +33,10 @@ class RepeatsItself(PatternCheck):
     message = "{rows} whose answer repeats itself ({where}); the first: {value}"
     why = "that is the output of a model that got stuck, and the next one learns it"
     next_step = "delete {where}"
+
+    def of_row(self, row: Row) -> Hit | None:
+        """Only a text whose last letters occur many times can repeat itself to its end."""
+        text = row.answers
+        if len(text) < _SHORTEST or text.count(text[-_TAIL:]) < _TIMES:
+            return None
+        return super().of_row(row)

@@ -28,6 +28,7 @@ class NextTurnInAnswer(PatternCheck):
     title = "next turn in the answer"
     severity = "warn"
     looks_in = "answers"
+    hints = ("###", "Human", "USER", "<|")
     pattern = re.compile(
         r"(?m)^(?:### ?(?:Instruction|Human|User|Input)\s*:|(?:Human|USER)\s*:\s|"
         r"<\|(?:user|im_start|start_header_id)\|>)"

@@ -17,12 +17,29 @@ _FORMS = (
 )
 _ANY = re.compile("|".join(form for _, form in _FORMS))
 _EACH = tuple((kind, re.compile(form)) for kind, form in _FORMS)
-# A cheap first look: every form has one of these.
-_HINT = re.compile(r"gh[pousr]_|github_pat_|hf_|AKIA|ASIA|sk-|AIza|xox|k_live_|PRIVATE KEY|eyJ|://")
+# Every form has one of these; looking for them costs a tenth of the forms.
+_HINTS = (
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "hf_",
+    "AKIA",
+    "ASIA",
+    "sk-",
+    "AIza",
+    "xox",
+    "k_live_",
+    "PRIVATE KEY",
+    "eyJ",
+    "://",
+)
 
 
 def secret_in(text: str) -> str | None:
     """The kind of the first secret in a text, or None."""
-    if _HINT.search(text) is None or _ANY.search(text) is None:
+    if not any(hint in text for hint in _HINTS) or _ANY.search(text) is None:
         return None
     return next((kind for kind, form in _EACH if form.search(text)), None)

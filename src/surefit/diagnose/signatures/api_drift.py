@@ -52,7 +52,7 @@ class ApiDrift(TextSignature):
         r"(?<!\w)(?P<name>\w+) (?:has been|was) (?:removed|renamed).{0,60}(?:version|use|in favou?r)",
     )
     defaults: ClassVar[dict[str, str]] = {"who": "a library", "name": "this call"}
-    what = "the installed versions do not belong together: {who} does not know {name}"
+    what = "the installed versions do not belong together: {problem}"
     why = "{text}"
     next_step = "install versions that belong together (a locked set), or {rename}"
     _NEW_NAMES: ClassVar[dict[str, str]] = {
@@ -74,4 +74,8 @@ class ApiDrift(TextSignature):
         """The new name, where a setting was only renamed."""
         words = super().words(found)
         other = "change the call as its documentation says"
-        return {**words, "rename": self._NEW_NAMES.get(words["name"], other)}
+        name, who = words["name"].rstrip("."), words["who"]
+        problem = f"{who} does not know {name}"
+        if "required" in found.text or "requires" in found.text:
+            problem = f"another version of {who} is required, {name} was found"
+        return {**words, "problem": problem, "rename": self._NEW_NAMES.get(name, other)}

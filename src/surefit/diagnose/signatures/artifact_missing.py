@@ -3,6 +3,7 @@
 from surefit.diagnose.diagnosis import Diagnosis
 from surefit.diagnose.evidence import Evidence, LogLine
 from surefit.diagnose.signatures.signature import Signature, again
+from surefit.units import plural
 
 _SAVE_TROUBLE = (
     r"[Ss]av(?:e|ing)\b.{0,60}(?:fail|error|skip|retr)|(?:fail|could not|cannot|"
@@ -52,7 +53,7 @@ class ArtifactMissing(Signature):
         trouble = evidence.find(_SAVE_TROUBLE) or evidence.find(_STEP_FAILED)
         inner = evidence.find(_WHERE) if trouble else None
         empty = [path for path, size in evidence.files.items() if size == 0]
-        left = f"{len(evidence.files)} other files" if evidence.files else "nothing at all"
+        left = plural(len(evidence.files), "other file") if evidence.files else "nothing at all"
         said = f"; the log says: {trouble.text.strip()}" if trouble else ""
         word = f" ({evidence.exit.scheduler})" if evidence.exit.scheduler else ""
         return self.answer(

@@ -62,28 +62,18 @@ class DatasetParse(TextSignature):
     def words(self, found: Found) -> dict[str, str]:
         """File and line, from the error or from what the reader logged."""
         words = super().words(found)
-        logged = found.evidence.find(
-            r"(?:JSON from|read) file '([^']+)'|/\S+\.(?:jsonl?|csv|tsv|parquet|txt)"
-        )
-        near = logged.text if logged and "ailed to" in logged.text else found.text
-        file = re.search(r"[^\s'\"]+\.(?:jsonl?|csv|tsv|parquet|txt)\b", near)
+        logged = found.evidence.find(self.context[0])
+        near = f"{logged.text if logged else ''} {found.text}"
+        file = re.search(r"'([^']+\.\w+)'|(/\S+\.(?:jsonl?|csv|tsv|parquet|txt))\b", near)
         line = int(found.groups["line"]) if "line" in found.groups else None
         if line is None and "row" in found.groups:
             line = int(found.groups["row"]) + 1  # pyarrow counts rows from 0
-        said = next(
-            (
-                r.text
-                for r in (found.failure.chain if found.failure else ())
-                if not re.search("DatasetGeneration", r.kind)
-            ),
-            words["text"],
-        )
         return {
             **words,
-            "file": file[0] if file else words["data"],
+            "file": (file[1] or file[2]) if file else words["data"],
             "where": f" (line {line})" if line else "",
             "which": f"line {line}" if line else "that line",
-            "said": said.splitlines()[0],
+            "said": found.lines[0].text.strip(),
         }
 
     def phase_of(self, found: Found) -> str | None:

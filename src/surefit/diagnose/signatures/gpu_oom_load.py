@@ -52,7 +52,7 @@ class GpuOutOfMemoryLoading(GpuOutOfMemory):
             what,
             why,
             (
-                "load in 4 bit (method qlora), shard the weights over several GPUs (FSDP or "
+                "load in 4 bit (QLoRA), shard the weights over several GPUs (FSDP or "
                 "ZeRO-3), or "
                 "take a smaller model or a bigger GPU; data parallel puts a full copy on every GPU"
             ),

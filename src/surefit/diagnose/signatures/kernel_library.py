@@ -1,5 +1,6 @@
 """SF115 KERNEL_LIB."""
 
+import re
 from typing import ClassVar
 
 from surefit.diagnose.signatures.signature import Found, TextSignature
@@ -63,7 +64,7 @@ class KernelLibrary(TextSignature):
     )
     defaults: ClassVar[dict[str, str]] = {"package": "a compiled extension"}
     what = "{package} cannot be used in this environment"
-    why = "{text}"
+    why = "{text}{asked}"
     next_step = (
         "do without it ({without}), or install the build that matches this torch and CUDA version"
     )
@@ -81,7 +82,11 @@ class KernelLibrary(TextSignature):
             words["package"] = named[0] if named else words.get("package2") or words["package"]
         if "flash" in words["package"].lower():
             words["package"] = "flash_attn"
-        return {**words, "without": _without(words["package"])}
+        elif words["package"] in ("CUDA_HOME", "nvcc"):
+            words["package"] = "the CUDA toolkit (nvcc, CUDA_HOME)"
+        asked = re.search(r"Requested CUDA version: *(\S+)", found.text)
+        told = f" (CUDA {asked[1]} was requested)" if asked else ""
+        return {**words, "without": _without(words["package"]), "asked": told}
 
 
 def _without(package: str) -> str:

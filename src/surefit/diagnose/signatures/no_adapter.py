@@ -31,4 +31,4 @@ class NoAdapter(TextSignature):
     )
     what = "a quantised model was to be trained without an adapter"
     why = "gradients cannot change 4-bit or 8-bit weights: {text}"
-    next_step = "switch LoRA on (method qlora), or load the model in 16 bit for a full fine-tune"
+    next_step = "switch LoRA on (QLoRA), or load the model in 16 bit for a full fine-tune"

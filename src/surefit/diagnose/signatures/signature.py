@@ -10,21 +10,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar, get_args
 
-from surefit.diagnose.diagnosis import Diagnosis, EvidenceLine, Repair
-from surefit.diagnose.evidence import Evidence, Failure, Frame, LogLine, compiled
+from surefit.diagnose.diagnosis import Diagnosis, Repair
+from surefit.diagnose.evidence import Evidence, Failure, LogLine, compiled
 from surefit.diagnose.phases import find_phase, find_step
+from surefit.diagnose.signatures.showing import exception_lines, shown_lines
 from surefit.runs.event import PhaseName
 from surefit.units import shortened
 
-MOST_LINES = 24
-MOST_MESSAGE_LINES = 16
 LONGEST_LOG_LINE = 600  # characters of a line that is no exception's
 LOOKS_LIKE_AN_ERROR = re.compile(
     r"error|fatal|fail|cannot|can't|couldn't|could not|unable|denied|exceeded|not found|no space"
     r"|refused|invalid|aborted|no such|not permitted|read-only|too many|terminate called|what\(\):",
     re.IGNORECASE,
 )
-_FOREIGN = re.compile(r"(site|dist)-packages|/lib/python3|<frozen|/torch/|<string>|/bin/[\w-]+$")
 _TRAINER_PHASES = frozenset(get_args(PhaseName))
 
 
@@ -67,7 +65,6 @@ class Signature:
         phase: str | None = None,
         retryable: bool | None = None,
         repair: tuple[Repair, ...] = (),
-        notes: Iterable[EvidenceLine] = (),
     ) -> Diagnosis:
         """A diagnosis with phase, step, rank and evidence filled in."""
         root = evidence.root
@@ -83,8 +80,8 @@ class Signature:
             step=find_step(evidence, rank),
             root_rank=rank,
             retryable=self.retryable if retryable is None else retryable,
-            evidence=tuple(_shown(evidence, [*notes, *quoted(lines)], rank)),
-            repair=repair,
+            evidence=tuple(shown_lines(evidence, lines, rank)),
+            repair=repair if evidence.plan.run_id else (),
         )
 
 
@@ -169,10 +166,8 @@ def find_in_failure(
     for raised in chain:
         match = compiled(pattern).search(raised.text)
         if match:
-            lines = raised.lines[:MOST_MESSAGE_LINES]
-            if raised is not failure.last:
-                lines += failure.last.lines[:2]
-            return Found(evidence, _groups(match), (*lines, *own_code(failure)), failure)
+            lines = exception_lines(failure, raised)
+            return Found(evidence, _groups(match), lines, failure)
     return None
 
 
@@ -186,8 +181,11 @@ def find_in_lines(evidence: Evidence, pattern: str, lines: Iterable[LogLine]) ->
 
 
 def first_line(text: str) -> str:
-    """The first line that says something."""
-    return next((line.strip() for line in text.splitlines() if len(line.strip(" :")) > 1), text)
+    """The first line that says something, without pictures."""
+    lines = (re.sub(r"[^\x00-\u2bff]", "", line).strip() for line in text.splitlines())
+    lines = (line for line in lines if len(line.strip(" :")) > 1)
+    first = next(lines, text)
+    return f"{first} {next(lines, '')}".strip() if first.endswith(":") else first
 
 
 def _groups(match: re.Match[str]) -> dict[str, str]:
@@ -196,25 +194,6 @@ def _groups(match: re.Match[str]) -> dict[str, str]:
         for name, value in match.groupdict().items()
         if value
     }
-
-
-def own_frame(failure: Failure) -> Frame | None:
-    """The innermost call in the user's own code."""
-    for raised in reversed(failure.chain):
-        for frame in reversed(raised.frames):
-            if not _FOREIGN.search(frame.path):
-                return frame
-    return None
-
-
-def own_code(failure: Failure) -> tuple[LogLine, ...]:
-    """The innermost call in the user's own code, as a line of evidence."""
-    frame = own_frame(failure)
-    if frame is None:
-        return ()
-    text = f'File "{frame.path}", line {frame.line}, in {frame.function}: {frame.source}'
-    file = failure.last.lines[0].file if failure.last.lines else "log"
-    return (LogLine(file, frame.log_line, text.rstrip(": ")),)
 
 
 def common_words(evidence: Evidence) -> dict[str, str]:
@@ -244,38 +223,3 @@ def again(evidence: Evidence) -> str:
 def one_line(text: str) -> str:
     """A text on one line, without the full stop that a heading does not have."""
     return re.sub(r"\s+", " ", text).strip()
-
-
-def quoted(lines: Iterable[LogLine]) -> list[EvidenceLine]:
-    """Log lines as evidence."""
-    return [
-        EvidenceLine(file=line.file, line=line.number, text=line.text.strip()) for line in lines
-    ]
-
-
-def _shown(evidence: Evidence, lines: list[EvidenceLine], rank: int | None) -> list[EvidenceLine]:
-    """The lines of a diagnosis: its own, the exit status, the last sign of life."""
-    shown = list(dict.fromkeys(lines))
-    if evidence.exit.known:
-        word = f", scheduler: {evidence.exit.scheduler}" if evidence.exit.scheduler else ""
-        kills = evidence.exit.oom_kill
-        memory = f", oom_kill counter rose by {kills}" if kills is not None else ""
-        shown.append(
-            EvidenceLine(file="exit.json", line=None, text=evidence.exit.text + memory + word)
-        )
-    for beat in evidence.heartbeats[:8]:
-        if rank is None or beat.rank == rank or len(evidence.heartbeats) <= 4:
-            text = (
-                f"rank {beat.rank}: phase {beat.phase}, step {beat.step}, "
-                f"last sign of life {beat.seconds_ago:.0f} s before"
-            )
-            shown.append(EvidenceLine(file="heartbeats.json", line=None, text=text))
-    return shown[:MOST_LINES]
-
-
-def number(text: str | None) -> float | None:
-    """A number in a text, None where there is none."""
-    try:
-        return float(text) if text else None
-    except ValueError:
-        return None

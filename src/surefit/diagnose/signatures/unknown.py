@@ -3,14 +3,8 @@
 from surefit.diagnose.diagnosis import Diagnosis
 from surefit.diagnose.evidence import Evidence, Failure
 from surefit.diagnose.phases import find_step
-from surefit.diagnose.signatures.signature import (
-    MOST_LINES,
-    Signature,
-    again,
-    first_line,
-    own_code,
-    own_frame,
-)
+from surefit.diagnose.signatures.showing import MOST_LINES, exception_lines, own_frame
+from surefit.diagnose.signatures.signature import Signature, again, first_line
 from surefit.units import shortened
 
 _HINTS = {
@@ -55,7 +49,7 @@ class Unknown(Signature):
             signal = evidence.root.signal or evidence.exit.signal
             what, why, next_step = self._silent(evidence, signal)
         if failure is not None:
-            lines = [*failure.last.lines[:6], *own_code(failure)]
+            lines = list(exception_lines(failure, failure.last))
         return self.answer(
             evidence, what=what, why=why, next_step=next_step, lines=lines[:MOST_LINES]
         )
@@ -88,14 +82,20 @@ class Unknown(Signature):
                 "its last sign of life is recent, or none is known",
                 "watch it for a while, and diagnose again when it stopped moving",
             )
-        said = "wrote nothing" if not evidence.lines else "no line says why"
+        said = "it wrote nothing" if not evidence.lines else "no line says why"
         hint = _HINTS.get(signal or 0)
         return (
             f"not recognised: the run ended with {end.text}{after}",
             f"{said}{'; ' + hint if hint else ''}",
-            f"set `PYTHONFAULTHANDLER=1` and {again(evidence)}, so that the process says where "
-            f"it was"
-            if signal or not evidence.lines
-            else f"read the last lines below and the other files of the run, then "
-            f"{again(evidence)}",
+            self._try_again(evidence, signal),
         )
+
+    def _try_again(self, evidence: Evidence, signal: int | None) -> str:
+        if signal is not None:
+            return (
+                f"set `PYTHONFAULTHANDLER=1` and {again(evidence)}, so that the process says where "
+                "it was"
+            )
+        if not evidence.lines:
+            return f"{again(evidence)} by hand in a terminal, to see what it prints"
+        return f"read the last lines below and the other files of the run, then {again(evidence)}"

@@ -11,10 +11,12 @@ from types import ModuleType
 import pytest
 import tiny_run
 from policy.project import ROOT
+from record_family import record
 
 from surefit.data.checks import CHECKS
-from surefit.data.checks.check import Stage, Terms, Totals
+from surefit.data.checks.check import Check, Stage, Terms, Totals
 from surefit.data.examination import Examination
+from surefit.data.report import Finding
 from surefit.data.row import DataFile, Row
 from surefit.diagnose import gather_evidence
 from surefit.diagnose.signatures import SIGNATURES
@@ -47,54 +49,74 @@ def module_of(name: str, folder: Path) -> ModuleType:
     return module
 
 
-def test_the_example_of_a_check_finds_the_bad_row_of_its_fixture_only(tmp_path: Path) -> None:
-    check = module_of("sd690_answer_echoes.py", tmp_path).AnswerEchoes
-    terms = Terms(DataSpec(train="train.jsonl"), None, 1, None)
+def fixture_of(name: str, folder: Path) -> Path:
+    """The example files below a fixture folder, written down."""
+    made = folder / "fixture" / Path(name).name
+    made.mkdir(parents=True)
+    for path, text in FILES.items():
+        if path.startswith(f"{name}/"):
+            (made / Path(path).name).write_text(text, encoding="utf-8")
+    return made
+
+
+def findings_of(check: type[Check], file: Path) -> tuple[Finding, ...]:
+    """What one check finds in a file."""
+    terms = Terms(DataSpec(train=file.name), None, 1, None)
     examination = Examination(terms, Totals(), [check])
-    lines = example("SD690/train.jsonl").encode().splitlines()
-    file = DataFile("train.jsonl", tmp_path / "train.jsonl", "train", 0)
-    for number, line in enumerate(lines, start=1):
+    source = DataFile(file.name, file, "train", file.stat().st_size)
+    for number, line in enumerate(file.read_bytes().splitlines(), start=1):
         value = json.loads(line)
-        row = Row(file, number, line, value, messages=value["messages"])
-        assert examination.look_at_row(Stage.TURNS, row)
-    (finding,) = examination.findings()
-    assert (finding.code, finding.count, finding.rows) == ("SD690", 1, ("train.jsonl:1",))
+        row = Row(source, number, line, value, messages=value["messages"])
+        examination.look_at_row(Stage.TURNS, row)
+    return examination.findings()
+
+
+def test_the_example_of_a_check_finds_the_rows_of_its_fixture(tmp_path: Path) -> None:
+    check = module_of("sd690_answer_echoes.py", tmp_path).AnswerEchoes
+    fixture = fixture_of("tests/fixtures/data/SD690", tmp_path)
+    case = json.loads((fixture / "case.json").read_text())
+    (finding,) = findings_of(check, fixture / case["train"])
+    assert finding.code == "SD690"
+    assert finding.rows == tuple(f"train.jsonl:{row}" for row in case["rows"])
     assert "'Say hi.'" in finding.message
-    assert "SD690" not in {one.code for one in CHECKS}
+    assert findings_of(check, fixture / case["clean"]) == ()
 
 
-def test_the_example_of_a_signature_names_its_fixture_s_cause(tmp_path: Path) -> None:
-    signature = module_of("port_taken.py", tmp_path).PortTaken
-    left_behind = tmp_path / "run"
-    left_behind.mkdir()
-    (left_behind / "log.txt").write_text(example("SF290/log.txt"), encoding="utf-8")
-    diagnosis = signature().match(gather_evidence(left_behind))
+def test_the_example_of_a_signature_answers_for_its_fixture(tmp_path: Path) -> None:
+    signature = module_of("tracker_login.py", tmp_path).TrackerWithoutLogin
+    fixture = fixture_of("tests/fixtures/failures/tracker-without-login", tmp_path)
+    case = json.loads((fixture / "case.json").read_text())
+    diagnosis = signature().match(gather_evidence(fixture))
     assert diagnosis is not None
-    assert diagnosis.failure_class == "PORT_TAKEN"
-    assert diagnosis.what == "port 29500 is held by another program"
-    assert any("29500" in line.text for line in diagnosis.evidence)
-    assert "SF290" not in {one.code for one in SIGNATURES}
+    shown = diagnosis.model_dump(by_alias=True)
+    assert {key: shown[key] for key in ("class", "phase", "root_rank", "retryable")} == {
+        key: case[key] for key in ("class", "phase", "root_rank", "retryable")
+    }
+    assert all(word in diagnosis.what for word in case["must_mention"])
+    assert "{" not in diagnosis.next_step
+    assert diagnosis.evidence
+
+
+def test_the_examples_are_not_taken_yet() -> None:
+    assert "SD690" not in {one.code for one in CHECKS}
+    assert "SF890" not in {one.code for one in SIGNATURES}
+    assert family_of("arcee") is None
+    assert "polite" not in {one.name for one in LAUNCHERS}
 
 
 @pytest.mark.process
 def test_the_example_of_a_family_has_the_tensors_that_transformers_builds(tmp_path: Path) -> None:
-    import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
-
     family = module_of("families/arcee.py", tmp_path).ARCEE
-    config = json.loads(example("families/arcee.json"))
-    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(tmp_path))
+    config = json.loads(FILES["arcee.json"])
+    fixture = record(config)
     prefix = "model.layers.0."
     built = {
-        name.removeprefix(prefix): tuple(tensor.shape)
-        for name, tensor in model.state_dict().items()
+        name.removeprefix(prefix): tuple(shape)
+        for name, shape in fixture["shapes"].items()
         if name.startswith(prefix)
     }
-    assert type(model).__name__ == family.architecture
+    assert fixture["config"]["architectures"] == [family.architecture]
     assert family.block(sizes_of(config), config).shapes() == built
-    assert family_of("arcee") is None
 
 
 def sizes_of(config: dict[str, int]) -> Sizes:
@@ -131,4 +153,3 @@ def test_the_example_of_a_launcher_starts_a_worker_that_gives_way(
     assert launcher.collect(run, job).code == 0
     assert b"nice 19" in printed
     assert job.launcher == "polite"
-    assert "polite" not in {one.name for one in LAUNCHERS}

@@ -15,7 +15,6 @@ from supervised import (
     is_alive,
     kill,
     living,
-    plan_of,
     preflight_of,
     record_of,
     wait_for,

@@ -76,7 +76,7 @@ class Course:
         )
 
     def _between(self, target: RunState) -> tuple[RunState, ...]:
-        if self.state is RunState.CREATED:
+        if self.state in (RunState.CREATED, RunState.PLANNING):
             return (RunState.QUEUED, *self._way(RunState.QUEUED, target))
         return self._way(self.state, target)
 

@@ -1,14 +1,12 @@
 """The end of a run: how the worker ended, whether it succeeded, and if not, why."""
 
-import contextlib
-
 from surefit.diagnose.diagnosis import Diagnosis
-from surefit.errors import OutsideError
 from surefit.plan.plan import Plan
 from surefit.runs import ExitStatus, Problem, RunFolder, RunState
 from surefit.supervise.course import Course
 from surefit.supervise.evidence import why_not_proven, why_rehearsal_not_proven
 from surefit.supervise.records import StopRequest
+from surefit.supervise.watch import unhindered
 
 _SIGNAL_NAMES = {
     2: "SIGINT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV",
@@ -38,7 +36,7 @@ def conclude(run: RunFolder, plan: Plan, course: Course, status: ExitStatus, *, 
     if stop is not None:
         course.move(RunState.STOPPED, stop_words(stop, run))
         return
-    diagnosis = diagnosis_of(run, missing)
+    diagnosis = unhindered(lambda: diagnosis_of(run, missing), None)
     if diagnosis is not None:
         run.write(run.diagnosis, diagnosis)
     if not seen:
@@ -46,13 +44,11 @@ def conclude(run: RunFolder, plan: Plan, course: Course, status: ExitStatus, *, 
     course.move(RunState.FAILED, _cause(run, status, missing, diagnosis))
 
 
-def diagnosis_of(run: RunFolder, missing: str) -> Diagnosis | None:
-    """The diagnosis of a run's end; None where none can be made, which must not hide the end itself."""
+def diagnosis_of(run: RunFolder, missing: str) -> Diagnosis:
+    """The diagnosis of a run's end. Loaded now: a supervisor of a good run never needs it."""
     from surefit.diagnose import diagnose, gather_evidence
 
-    with contextlib.suppress(OutsideError):
-        return diagnose(gather_evidence(run.path, missing))
-    return None
+    return diagnose(gather_evidence(run.path, missing))
 
 
 def exit_words(status: ExitStatus) -> str:

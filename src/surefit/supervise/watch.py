@@ -4,6 +4,9 @@ import os
 import select
 import sys
 import time
+import traceback
+from collections.abc import Callable
+from typing import TypeVar
 
 from surefit.errors import OutsideError
 from surefit.launch import Job, Launcher, LogSource, Order
@@ -17,6 +20,7 @@ from surefit.supervise.records import StopRequest
 from surefit.supervise.redaction import Redactor
 from surefit.units import seconds_text
 
+Result = TypeVar("Result")
 TICK_SECONDS = 0.1
 STOP_GRACE_SECONDS = 7.0
 LIMIT_GRACE_SECONDS = 60.0  # a checkpoint is worth more than a minute
@@ -189,6 +193,18 @@ class Watch:
         grace = LIMIT_GRACE_SECONDS if stop.how == "limit" else STOP_GRACE_SECONDS
         if stop.at_once or now - self._asked_at > grace:
             self._launcher.cancel(self._run, job, firm=True)
+
+
+def unhindered(work: Callable[[], Result], instead: Result) -> Result:
+    """Do something whose failure, a bug of ours too, must not keep a run's end off the record.
+
+    The traceback goes to `supervisor.log`.
+    """
+    try:
+        return work()
+    except Exception:  # noqa: BLE001 (the supervisor's one broad except, see design)
+        traceback.print_exc()
+        return instead
 
 
 def _pidfd(pid: int) -> int | None:

@@ -42,8 +42,8 @@ class GpuOutOfMemoryInStep(GpuOutOfMemory):
                 "no batch size fits the GPU: even one sequence is too large",
                 "the search for a batch size that fits reached zero (No executable batch size "
                 "found)",
-                "shorten the sequences, turn gradient checkpointing on, use 4 bit (method "
-                "qlora), or "
+                "shorten the sequences, turn gradient checkpointing on, use 4 bit (QLoRA)"
+                ", or "
                 "take a bigger GPU",
             )
         other = memory.other_process

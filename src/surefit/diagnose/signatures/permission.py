@@ -26,7 +26,8 @@ class NotPermitted(TextSignature):
     failure_class = "PERMISSION"
     title = "A folder that may not be written"
     patterns = (
-        r"[Rr]ead-only file system(?:.{0,4}'(?P<path>[^']+)')?|\[Errno 30\]|os error 30",
+        r"[Rr]ead-only file system(?:.{0,4}'(?P<path>[^']+)')?",
+        r"\[Errno 30\]|os error 30",
         r"\[Errno 13\] Permission denied: '?(?P<path>[^'\n]+)",
         r"\[Errno 1\] Operation not permitted(?:: '(?P<path>[^']+)')?",
         r"(?P<path>/\S+?):? [Pp]ermission denied|[Pp]ermission denied.{0,20}(?P<path2>/\S+)|os "

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from surefit.diagnose.signatures.signature import TextSignature
+from surefit.diagnose.signatures.signature import Found, TextSignature
 
 
 class QuantizedOnTheWrongDevice(TextSignature):
@@ -37,11 +37,22 @@ class QuantizedOnTheWrongDevice(TextSignature):
         r"(?:4|8)-?bit.{0,60}(?:not supported|cannot be).{0,40}(?P<where>offload|disk|CPU)",
         r"`?\.to`? is not supported for `?(?:4-bit|8-bit).{0,60}(?P<where>correct devices?)",
     )
-    defaults: ClassVar[dict[str, str]] = {"where": "another device"}
-    what = "the quantised model {model} is on the wrong device: {where}"
+    defaults: ClassVar[dict[str, str]] = {"where": ""}
+    what = "the quantised weights of {model} lie on {place_named}"
     why = "4-bit and 8-bit weights train only as one whole copy on the process's own GPU: {text}"
     next_step = (
         'load one copy per process on its own GPU (`device_map={{"": local_rank}}`) or shard '
         "with FSDP; "
         "if one copy does not fit a GPU, use a smaller model or a bigger GPU"
     )
+
+    def words(self, found: Found) -> dict[str, str]:
+        """Where they lie, in words."""
+        words = super().words(found)
+        where = words["where"]
+        named = "another device than the one that trains"
+        if "CPU" in where or "offload" in where or "disk" in where:
+            named = "the CPU or the disk, because the GPU has no room for them"
+        elif "multiple" in where:
+            named = "several devices"
+        return {**words, "place_named": named}

@@ -150,7 +150,7 @@ class TextSignature(Signature):
         """The values that the words may name; `text` is the first line of what was printed."""
         given = {name: value for name, value in found.groups.items() if value}
         text = found.failure.last.text if found.failure else found.lines[0].text
-        spoken = {"text": shortened(first_line(text), 300)}
+        spoken = {"text": shortened(first_line(text), 300).rstrip(". ")}
         return {**common_words(found.evidence), **spoken, **self.defaults, **given}
 
     def repairs(self, found: Found) -> tuple[Repair, ...]:

@@ -72,7 +72,7 @@ def check_data(
         target = prepared_folder() / cache_key(terms, tokenizer.sha256, seed, sources)
         known = cached_report(target)
         if known is not None:
-            return _placed(known, target, into)
+            return _placed(known.model_copy(update={"sources": sources}), target, into)
         reading.writer = PreparedWriter(target)
     try:
         report = reading.run(sources)
@@ -122,7 +122,6 @@ class _Reading:
         self._take_last()
         for file in self.files:
             self.examination.look_at_file(file)
-        self.totals.unusable = self.totals.rows - self.totals.usable
         self.totals.shortest = self.lengths["train"].shortest
         self.totals.train_tokens = self.lengths["train"].total
         self.examination.look_at_set()
@@ -240,6 +239,7 @@ class _Reading:
             eval_rows=self.totals.eval_rows,
             max_length=self.terms.max_length,
             findings=findings,
+            dropped=tuple(self.examination.dropped),
             tokens=self.lengths["train"].counts(),
             eval_tokens=self.lengths["eval"].counts(),
             samples=tuple(self.samples),

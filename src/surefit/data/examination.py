@@ -7,6 +7,8 @@ from surefit.data.checks.check import Check, Hit, Stage, Tally, Terms, Totals
 from surefit.data.report import DataVerdict, Finding
 from surefit.data.row import DataFile, Row
 
+DROPPED_LISTED = 10_000
+
 
 class Examination:
     """The checks of one run over one data set.
@@ -23,6 +25,8 @@ class Examination:
         self._totals, self._terms = totals, terms
         self._checks = [kind(terms) for kind in checks]
         self._tallies: dict[str, Tally] = {}
+        self.dropped: list[str] = []
+        """Places of rows that cannot be trained."""
         self._of_stage = {
             stage: [check for check in self._checks if check.looks_at(stage)] for stage in Stage
         }
@@ -47,6 +51,10 @@ class Examination:
             if hit is not None:
                 self._count(check, hit, row.place)
                 usable = usable and not check.drops_row
+        if not usable:
+            self._totals.unusable += 1
+            if len(self.dropped) < DROPPED_LISTED:
+                self.dropped.append(row.place)
         return usable
 
     def look_at_set(self) -> None:

@@ -68,6 +68,9 @@ class DatasetReport(_Record):
     eval_rows: int = 0
     max_length: int | None = None
     findings: tuple[Finding, ...] = ()
+    dropped: tuple[str, ...] = Field(
+        (), description="Rows left out within `data.max_unusable`, `file:line`; the first 10,000."
+    )
     tokens: TokenCounts | None = Field(None, description="Null where no model was given.")
     eval_tokens: TokenCounts | None = None
     samples: tuple[Sample, ...] = ()

@@ -50,7 +50,7 @@ class Totals:
     """Usable rows that are trained: without those held back."""
     eval_rows: int = 0
     unusable: int = 0
-    """Rows of the training data that cannot be trained."""
+    """Rows that cannot be used, to train or to evaluate on."""
     longest: int = 0
     """Length of the longest row before the cut, in tokens."""
     shortest: int = 0

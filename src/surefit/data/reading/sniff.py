@@ -1,6 +1,7 @@
 """What a file holds, by its first bytes and not by its name."""
 
 import gzip
+import io
 from enum import Enum
 from typing import IO, cast
 
@@ -48,8 +49,8 @@ def open_unpacked(file: DataFile) -> IO[bytes]:
     if magic == _ZSTD:
         import pyarrow
 
-        stream: IO[bytes] = pyarrow.input_stream(str(file.path), compression="zstd")
-        return stream
+        # A buffer around it: pyarrow's own file gives no lines.
+        return io.BufferedReader(pyarrow.input_stream(str(file.path), compression="zstd"))
     return file.path.open("rb", buffering=1 << 18)
 
 

@@ -1,7 +1,7 @@
 """`surefit check`: a look at training data alone, or at the data of a recipe."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -101,12 +101,23 @@ def _as_changes(
 
 
 def _as_columns(mapping: tuple[str, ...]) -> tuple[str, ...]:
+    if not mapping:
+        return ()
+    from surefit.recipe.schema import ColumnName
+
     for one in mapping:
         if "=" not in one.strip("="):
             raise UsageError(
                 f"--map {one} names no column",
                 "a mapping is a role and the column that holds it",
                 "write it as --map prompt=question",
+            )
+        role = one.partition("=")[0]
+        if role not in get_args(ColumnName):
+            raise UsageError(
+                f"--map {one}: there is no role {role!r}",
+                f"the roles are {', '.join(get_args(ColumnName))}",
+                "write the role before the =, the file's own name behind it",
             )
     return tuple(f"data.columns.{one}" for one in mapping)
 

@@ -122,6 +122,7 @@ class _Reading:
         self._take_last()
         for file in self.files:
             self.examination.look_at_file(file)
+            self.totals.unreadable_files += not file.readable or file.size_bytes == 0
         self.totals.shortest = self.lengths["train"].shortest
         self.totals.train_tokens = self.lengths["train"].total
         self.examination.look_at_set()

@@ -54,6 +54,8 @@ class Totals:
     longest: int = 0
     """Length of the longest row before the cut, in tokens."""
     shortest: int = 0
+    unreadable_files: int = 0
+    """Files with a problem, which has a finding of its own."""
     format: str = "unknown"
     guessed_columns: dict[str, str] = field(default_factory=dict)
     """Columns read under another name than their own: name in the file, name needed."""

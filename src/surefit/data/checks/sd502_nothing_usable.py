@@ -25,7 +25,8 @@ class NothingUsable(Check):
     stages = frozenset({Stage.SET})
 
     def of_set(self, totals: Totals) -> Hit | None:
-        return Hit(count=totals.rows) if totals.usable == 0 else None
+        explained = totals.rows == 0 and totals.unreadable_files > 0
+        return Hit(count=totals.rows) if totals.usable == 0 and not explained else None
 
     def words(self, tally: Tally) -> Words:
         if tally.totals.rows == 0:

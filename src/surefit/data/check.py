@@ -65,24 +65,24 @@ def check_data(
     wanted = prepare or into is not None
     terms = Terms(spec, max_length, batch, tokenizer, packing, for_training=wanted)
     files = find_files(spec, base_folder)
-    reading = _Reading(terms, Split(spec.eval_share, seed), files, progress)
     sources = tuple(_source(file) for file in files if file.readable)
-    target = None
+    target = writer = None
     if tokenizer is not None and wanted:
         target = prepared_folder() / cache_key(terms, tokenizer.sha256, seed, sources)
         known = cached_report(target)
         if known is not None:
             return _placed(known.model_copy(update={"sources": sources}), target, into)
-        reading.writer = PreparedWriter(target)
+        writer = PreparedWriter(target)
     try:
+        reading = _Reading(terms, Split(spec.eval_share, seed), files, progress, writer)
         report = reading.run(sources)
-        if tokenizer and target and reading.writer and report.verdict != "refuse":
+        if tokenizer and target and writer and report.verdict != "refuse":
             report = report.model_copy(update={"prepared": str(target)})
-            reading.writer.finish(*prepared_files(tokenizer.sha256, report))
+            writer.finish(*prepared_files(tokenizer.sha256, report))
             return _placed(report, target, into)
     finally:
-        if reading.writer is not None:
-            reading.writer.discard()
+        if writer is not None:
+            writer.discard()
     return report
 
 

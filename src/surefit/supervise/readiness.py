@@ -53,7 +53,7 @@ def preflight(
     report = check_data(
         recipe.data,
         base,
-        load_chat_tokenizer(resolve_model_folder(recipe.model, base)),
+        load_chat_tokenizer(resolve_model_folder(recipe.model, base), lazily=True),
         max_length=planned_max_length(recipe, facts),
         batch=recipe.goal.batch,
         seed=recipe.goal.seed,

@@ -4,17 +4,20 @@ The template sees what transformers shows it (globals, filters, block settings a
 tokens as variables), so that its text is the same, letter for letter.
 """
 
-import datetime
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
-import jinja2
-import jinja2.ext
-import jinja2.sandbox
+from surefit.tokens.refusal import TemplateRefusalError
 
-from surefit.errors import Refused
-from surefit.tokens.generation import GenerationBlocks, take_out_marks
+__all__ = [
+    "REASONING_KEYS",
+    "ChatTemplate",
+    "Message",
+    "Span",
+    "TemplateRefusalError",
+    "prepared_message",
+]
 
 Message = Mapping[str, Any]
 Span = tuple[int, int]
@@ -24,33 +27,33 @@ _PLAIN = {"role", "content"}
 REASONING_KEYS = ("reasoning_content", "thinking", "reasoning")
 
 
-class TemplateRefusalError(Exception):
-    """The template does not take this conversation. The text says why, in the template's words."""
-
-
 class ChatTemplate:
-    """A compiled chat template.
+    """A chat template, compiled when it is first rendered or by `compile`.
 
     Args:
         source: the Jinja text.
         special_tokens: names such as ``bos_token`` with their text; visible to the template.
-
-    Raises:
-        Refused: the text is not a Jinja template.
     """
 
     def __init__(self, source: str, special_tokens: Mapping[str, str]) -> None:
         self.source = source
         self._special_tokens = dict(special_tokens)
-        try:
-            self._template = _environment().from_string(source)
-        except jinja2.TemplateSyntaxError as error:
-            raise Refused(
-                "the chat template of the model cannot be read",
-                f"line {error.lineno} of the template: {error.message}",
-                "take the template from the model's original folder again, or correct that line",
-            ) from error
         self.marks_answers = "endgeneration" in source
+
+    @cached_property
+    def _rendered(self) -> Callable[..., str]:
+        # Loaded when a conversation is rendered: a plan of prepared rows needs no Jinja.
+        from surefit.tokens.sandbox import compile_template
+
+        return compile_template(self.source)
+
+    def compile(self) -> None:
+        """Compile now.
+
+        Raises:
+            Refused: the text is not a Jinja template.
+        """
+        _ = self._rendered
 
     def render(
         self,
@@ -78,26 +81,17 @@ class ChatTemplate:
         arguments: Mapping[str, Any] | None = None,
     ) -> tuple[str, list[Span]]:
         """The text and the character spans of its `{% generation %}` blocks, in order."""
-        try:
-            marked = self._template.render(
-                messages=[prepared_message(message) for message in messages],
-                tools=list(tools) if tools else None,
-                documents=None,
-                add_generation_prompt=add_generation_prompt,
-                **{**self._special_tokens, **(arguments or {})},
-            )
-        except jinja2.TemplateError as error:
-            raise TemplateRefusalError(error.message or str(error)) from error
-        except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
-            raise TemplateRefusalError(
-                f"the template fails on this conversation: {error}"
-            ) from error
-        except (RecursionError, OverflowError, MemoryError) as error:
-            raise TemplateRefusalError(
-                f"the template does not end: {type(error).__name__}"
-            ) from error
+        marked = self._rendered(
+            messages=[prepared_message(message) for message in messages],
+            tools=list(tools) if tools else None,
+            documents=None,
+            add_generation_prompt=add_generation_prompt,
+            **{**self._special_tokens, **(arguments or {})},
+        )
         if not self.marks_answers:
             return marked, []
+        from surefit.tokens.generation import take_out_marks
+
         return take_out_marks(marked)
 
 
@@ -110,46 +104,3 @@ def prepared_message(message: Message) -> Message:
         if key in shown:
             return {"thinking": shown[key], **shown, "reasoning_content": shown[key]}
     return shown
-
-
-class _Namespace(jinja2.utils.Namespace):
-    """Jinja's namespace without names that begin with an underscore (a way out of the sandbox)."""
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        if name.startswith("_"):
-            raise jinja2.exceptions.SecurityError(f"the template may not set {name!r}")
-        super().__setitem__(name, value)
-
-
-def _environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
-    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
-        trim_blocks=True,
-        lstrip_blocks=True,
-        extensions=[GenerationBlocks, jinja2.ext.loopcontrols],
-    )
-    environment.filters["tojson"] = _to_json
-    environment.globals["raise_exception"] = _raise_exception
-    environment.globals["strftime_now"] = _strftime_now
-    environment.globals["namespace"] = _Namespace
-    return environment
-
-
-def _to_json(
-    value: Any,
-    ensure_ascii: bool = False,
-    indent: int | None = None,
-    separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
-) -> str:
-    """JSON as models saw it in training: no HTML escapes, which Jinja's own filter adds."""
-    return json.dumps(
-        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
-    )
-
-
-def _raise_exception(message: str) -> None:
-    raise jinja2.exceptions.TemplateError(message)
-
-
-def _strftime_now(pattern: str) -> str:
-    return datetime.datetime.now().strftime(pattern)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,36 +45,119 @@ class ChatTokenizer:
         self.sha256 = parts.sha256
         self.special_tokens = parts.special_tokens
         self.template = template
-        self._tokenizer = _load_tokenizer(parts)
-        self.vocabulary: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
-        self.bos_id = self._id_of("bos_token")
-        self.eos_id = self._id_of("eos_token")
-        self.unk_id = self._id_of("unk_token")
-        self.pad_id = self._pad_id()
-        self.control_tokens: dict[str, int] = {
-            token.content: number
-            for number, token in self._tokenizer.get_added_tokens_decoder().items()
-            if token.special
-        }
-        self.takes_parts_only = self._takes_parts_only()
+        self._parts = parts
+
+    # Worked out when first asked for: a plan whose rows are already prepared asks for the hash alone,
+    # and reading the vocabulary of a large model takes longer than the whole rest of a plan.
+
+    def open(self) -> None:
+        """Read the vocabulary now.
+
+        Raises:
+            Refused: tokenizer.json is broken.
+        """
+        _ = self._tokenizer
+
+    @cached_property
+    def _tokenizer(self) -> tokenizers.Tokenizer:
+        return _load_tokenizer(self._parts)
+
+    @cached_property
+    def vocabulary(self) -> int:
+        """Number of tokens, those added for conversations included."""
+        size: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
+        return size
+
+    @cached_property
+    def bos_id(self) -> int | None:
+        """Id of the token that begins a text, where the model names one."""
+        return self._id_of("bos_token")
+
+    @cached_property
+    def eos_id(self) -> int | None:
+        """Id of the token that ends a text, where the model names one."""
+        return self._id_of("eos_token")
+
+    @cached_property
+    def unk_id(self) -> int | None:
+        """Id of the token for what the vocabulary lacks, where the model names one."""
+        return self._id_of("unk_token")
+
+    @cached_property
+    def pad_id(self) -> int:
+        """Padding is never a reason to mask, so any token serves where the model names none."""
+        names = ("pad_token", "unk_token", "eos_token")
+        return next((number for name in names if (number := self._id_of(name)) is not None), 0)
+
+    @cached_property
+    def control_tokens(self) -> dict[str, int]:
+        """The special tokens of the vocabulary, text to id."""
+        added = self._tokenizer.get_added_tokens_decoder().items()
+        return {token.content: number for number, token in added if token.special}
+
+    @cached_property
+    def takes_parts_only(self) -> bool:
         """Whether the template, made for pictures too, prints content only as a list of parts."""
-        self.end_of_turn = self._end_behind_answer(followed=False)
+        question = {"role": "user", "content": "surefit probe"}
+        try:
+            if question["content"] in self.template.render([question]):
+                return False
+            return question["content"] in self.template.render([_in_parts(question)])
+        except TemplateRefusalError:
+            return False
+
+    @cached_property
+    def end_of_turn(self) -> str | None:
         """Text of the token that ends an answer, or None where the template writes none."""
-        ends = (self.end_of_turn, self.special_tokens.get("eos_token"))
-        self.end_texts: tuple[str, ...] = tuple(dict.fromkeys(text for text in ends if text))
+        return self._end_behind_answer(followed=False)
+
+    @cached_property
+    def end_texts(self) -> tuple[str, ...]:
         """Texts that end an answer: the template's own first."""
-        inner = self._end_behind_answer(followed=True)
-        self._turn_ends = tuple(dict.fromkeys(text for text in (*self.end_texts, inner) if text))
+        ends = (self.end_of_turn, self.special_tokens.get("eos_token"))
+        return tuple(dict.fromkeys(text for text in ends if text))
+
+    @cached_property
+    def _turn_ends(self) -> tuple[str, ...]:
         """Also what ends an answer that is not the last one, where a template differs there."""
-        self.end_of_turn_ids: tuple[int, ...] = tuple(
-            number for text in self.end_texts if (number := self._token_id(text)) is not None
-        )
+        inner = self._end_behind_answer(followed=True)
+        return tuple(dict.fromkeys(text for text in (*self.end_texts, inner) if text))
+
+    @cached_property
+    def end_of_turn_ids(self) -> tuple[int, ...]:
         """Ids that end an answer: the template's own first. Generation stops at any of them."""
-        self._scan = AnswerScan(self._answer_header(), self.end_of_turn)
-        self.turn_openings = self._turn_openings()
+        ids = (self._token_id(text) for text in self.end_texts)
+        return tuple(number for number in ids if number is not None)
+
+    @cached_property
+    def _scan(self) -> AnswerScan:
+        return AnswerScan(self._answer_header(), self.end_of_turn)
+
+    @cached_property
+    def turn_openings(self) -> tuple[str, ...]:
         """Texts that open a turn or a conversation; none of them belongs into a content."""
-        self._control = self._misplaced()
-        self._control_starts = {token[0] for token in self.control_tokens}
+        probe = "surefit probe"
+        try:
+            text = self._probe({"role": "user", "content": probe})
+        except TemplateRefusalError:
+            return ()
+        before = text[: text.find(probe)]
+        return tuple(token for token in self.control_tokens if token in before)
+
+    @cached_property
+    def _control(self) -> re.Pattern[str]:
+        """Control tokens that no content may hold: not those a template reads, such as <think>."""
+        marks = {*self.turn_openings, *self.end_texts, *self.special_tokens.values()}
+        wrong = [
+            token
+            for token in self.control_tokens
+            if token in marks or token not in self.template.source
+        ]
+        return re.compile("|".join(re.escape(token) for token in wrong) or "(?!)")
+
+    @cached_property
+    def _control_starts(self) -> frozenset[str]:
+        return frozenset(token[0] for token in self.control_tokens)
 
     def render(
         self,
@@ -188,23 +272,6 @@ class ChatTokenizer:
         text = self.special_tokens.get(name)
         return None if text is None else self._token_id(text)
 
-    def _pad_id(self) -> int:
-        """Padding is never a reason to mask, so any token serves where the model names none."""
-        for name in ("pad_token", "unk_token", "eos_token"):
-            number = self._id_of(name)
-            if number is not None:
-                return number
-        return 0
-
-    def _takes_parts_only(self) -> bool:
-        question = {"role": "user", "content": "surefit probe"}
-        try:
-            if question["content"] in self.template.render([question]):
-                return False
-            return question["content"] in self.template.render([_in_parts(question)])
-        except TemplateRefusalError:
-            return False
-
     def _probe(self, *messages: Message) -> str:
         """A conversation as text, in the form that the template prints."""
         shown = [_in_parts(message) for message in messages] if self.takes_parts_only else messages
@@ -236,29 +303,14 @@ class ChatTokenizer:
             return ""
         return prompted[len(asked) :] if prompted.startswith(asked) else ""
 
-    def _turn_openings(self) -> tuple[str, ...]:
-        """The control tokens before a question, seen in a probe conversation."""
-        probe = "surefit probe"
-        try:
-            text = self._probe({"role": "user", "content": probe})
-        except TemplateRefusalError:
-            return ()
-        before = text[: text.find(probe)]
-        return tuple(token for token in self.control_tokens if token in before)
 
-    def _misplaced(self) -> re.Pattern[str]:
-        """Control tokens that no content may hold: not those a template reads, such as <think>."""
-        marks = {*self.turn_openings, *self.end_texts, *self.special_tokens.values()}
-        wrong = [
-            token
-            for token in self.control_tokens
-            if token in marks or token not in self.template.source
-        ]
-        return re.compile("|".join(re.escape(token) for token in wrong) or "(?!)")
-
-
-def load_chat_tokenizer(folder: Path) -> ChatTokenizer:
+def load_chat_tokenizer(folder: Path, *, lazily: bool = False) -> ChatTokenizer:
     """Read a model folder's tokenizer and chat template.
+
+    Args:
+        folder: the model's files.
+        lazily: leave vocabulary and template unread until something asks for more than the hash; what
+            is broken in them is then refused only when they are used.
 
     Raises:
         Refused: the folder has no tokenizer.json or no chat template, or one of them is broken.
@@ -273,7 +325,12 @@ def load_chat_tokenizer(folder: Path) -> ChatTokenizer:
             "choose the model's chat version (often named -Instruct or -Chat), or put its "
             f"chat_template.jinja into {folder}",
         )
-    return ChatTokenizer(parts, ChatTemplate(parts.chat_template, parts.special_tokens))
+    template = ChatTemplate(parts.chat_template, parts.special_tokens)
+    tokenizer = ChatTokenizer(parts, template)
+    if not lazily:
+        template.compile()
+        tokenizer.open()
+    return tokenizer
 
 
 def _in_parts(message: Message) -> Message:

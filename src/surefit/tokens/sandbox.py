@@ -1,0 +1,91 @@
+"""Jinja's sandbox with transformers' globals, filters and block settings. Loaded on first use."""
+
+import datetime
+import json
+from collections.abc import Callable
+from typing import Any
+
+import jinja2
+import jinja2.ext
+import jinja2.sandbox
+
+from surefit.errors import Refused
+from surefit.tokens.generation import GenerationBlocks
+from surefit.tokens.refusal import TemplateRefusalError
+
+
+def compile_template(source: str) -> Callable[..., str]:
+    """A function from the variables of a chat template to its text.
+
+    The function raises TemplateRefusalError: the template refuses the conversation, or fails on it.
+
+    Raises:
+        Refused: the text is not a Jinja template.
+    """
+    try:
+        template = _environment().from_string(source)
+    except jinja2.TemplateSyntaxError as error:
+        raise Refused(
+            "the chat template of the model cannot be read",
+            f"line {error.lineno} of the template: {error.message}",
+            "take the template from the model's original folder again, or correct that line",
+        ) from error
+
+    def rendered(**variables: Any) -> str:
+        try:
+            return template.render(**variables)
+        except jinja2.TemplateError as error:
+            raise TemplateRefusalError(error.message or str(error)) from error
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
+            raise TemplateRefusalError(
+                f"the template fails on this conversation: {error}"
+            ) from error
+        except (RecursionError, OverflowError, MemoryError) as error:
+            raise TemplateRefusalError(
+                f"the template does not end: {type(error).__name__}"
+            ) from error
+
+    return rendered
+
+
+class _Namespace(jinja2.utils.Namespace):
+    """Jinja's namespace without names that begin with an underscore (a way out of the sandbox)."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            raise jinja2.exceptions.SecurityError(f"the template may not set {name!r}")
+        super().__setitem__(name, value)
+
+
+def _environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
+    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=[GenerationBlocks, jinja2.ext.loopcontrols],
+    )
+    environment.filters["tojson"] = _to_json
+    environment.globals["raise_exception"] = _raise_exception
+    environment.globals["strftime_now"] = _strftime_now
+    environment.globals["namespace"] = _Namespace
+    return environment
+
+
+def _to_json(
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> str:
+    """JSON as models saw it in training: no HTML escapes, which Jinja's own filter adds."""
+    return json.dumps(
+        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
+    )
+
+
+def _raise_exception(message: str) -> None:
+    raise jinja2.exceptions.TemplateError(message)
+
+
+def _strftime_now(pattern: str) -> str:
+    return datetime.datetime.now().strftime(pattern)

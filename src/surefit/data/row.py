@@ -1,9 +1,8 @@
 """A row on its way from a line of a file to token ids, and the places where it came from."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,6 +76,8 @@ class Row:
     text: str | None = None
     """A row of plain text."""
     tools: list[Any] | None = None
+    plain: bool = False
+    """Turns with known roles and words, one of them an answer, and nothing else."""
     turn_names: list[str] = field(default_factory=list)
     """The columns the turns came from, where they are not turns in the file."""
     rendered: Rendered = field(default_factory=lambda: Rendered("", []))
@@ -84,6 +85,11 @@ class Row:
     """Why the chat template does not take the row."""
     encoded: EncodedRow = field(default_factory=lambda: EncodedRow([], b""))
     """Token ids before the cut at `max_length`."""
+
+    # Kept by hand: cached_property takes a lock on each first use, for millions of rows.
+    _fingerprint: int | None = None
+    _answers: str | None = None
+    _all_text: str | None = None
 
     @property
     def place(self) -> str:
@@ -104,35 +110,43 @@ class Row:
         yield from self.messages
         yield from self.rejected or ()
 
-    @cached_property
+    @property
     def fingerprint(self) -> int:
         """64 bits of a hash of what is said; other columns of the row do not matter."""
+        if self._fingerprint is None:
+            self._fingerprint = self._hashed()
+        return self._fingerprint
+
+    @property
+    def answers(self) -> str:
+        """All answers as one text; of a text row, the text."""
+        if self._answers is None:
+            self._answers = self._said_by(self.messages, {"assistant"})
+        return self._answers
+
+    @property
+    def all_text(self) -> str:
+        """Everything that is said in the row as one text."""
+        if self._all_text is None:
+            self._all_text = self._said_by(self.turns(), None)
+        return self._all_text
+
+    def _said_by(self, turns: Iterable[Turn], roles: set[str] | None) -> str:
         if self.text is not None:
-            content: object = self.text
-        else:
+            return self.text
+        return "\n".join(
+            content
+            for turn in turns
+            if type(content := turn.get("content")) is str
+            and (roles is None or turn.get("role") in roles)
+        )
+
+    def _hashed(self) -> int:
+        content: object = self.text
+        if self.text is None:
             content = [
                 (turn.get("role"), turn.get("content"), turn.get("tool_calls"))
                 for turn in self.turns()
             ]
         digest = hashlib.blake2b(orjson.dumps(content), digest_size=8).digest()
         return int.from_bytes(digest, "little")
-
-    @cached_property
-    def answers(self) -> str:
-        """All answers as one text; of a text row, the text."""
-        if self.text is not None:
-            return self.text
-        return "\n".join(
-            turn["content"]
-            for turn in self.messages
-            if turn.get("role") == "assistant" and isinstance(turn.get("content"), str)
-        )
-
-    @cached_property
-    def all_text(self) -> str:
-        """Everything that is said in the row as one text."""
-        if self.text is not None:
-            return self.text
-        return "\n".join(
-            turn["content"] for turn in self.turns() if isinstance(turn.get("content"), str)
-        )

@@ -5,12 +5,29 @@ from typing import Any
 
 from surefit.data.row import Row, Turn
 
+_PLAIN_ROLES = frozenset({"user", "assistant", "system"})
+
 
 def settle_turns(row: Row) -> None:
     """Bring what can be read without loss into the usual form, and note each guess in the row."""
     row.messages = [_settled(turn, row) for turn in row.messages]
     if row.rejected is not None:
         row.rejected = [_settled(turn, row) for turn in row.rejected]
+    usual = not row.notes and row.rejected is None and row.label is None
+    row.plain = usual and _is_plain(row.messages)
+
+
+def _is_plain(turns: list[Turn]) -> bool:
+    """Known roles, contents with words, an answer, and nothing else: what most rows are."""
+    answered = False
+    for turn in turns:
+        content, role = turn.get("content"), turn.get("role")
+        if len(turn) != 2 or role not in _PLAIN_ROLES or type(content) is not str:
+            return False
+        if not content or content.isspace() or "</think>" in content:
+            return False
+        answered = answered or role == "assistant"
+    return answered
 
 
 def _settled(turn: Turn, row: Row) -> Turn:

@@ -155,6 +155,8 @@ class Check:
     stages: ClassVar[frozenset[Stage]]
     drops_row: ClassVar[bool] = False
     """Whether a row that it hits cannot be trained."""
+    only_unusual: ClassVar[bool] = False
+    """Whether it can hit only rows that are not `Row.plain`; it is not asked about the others."""
     message: ClassVar[str] = ""
     why: ClassVar[str] = ""
     next_step: ClassVar[str] = ""

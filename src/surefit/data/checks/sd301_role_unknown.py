@@ -36,6 +36,7 @@ class RoleUnknown(Check):
     title = "unknown role"
     severity = "refuse"
     stages = frozenset({Stage.TURNS})
+    only_unusual = True
     drops_row = True
 
     def of_row(self, row: Row) -> Hit | None:

@@ -27,6 +27,7 @@ class ContentType(Check):
     title = "content is not text"
     severity = "refuse"
     stages = frozenset({Stage.TURNS})
+    only_unusual = True
     drops_row = True
 
     message = "{rows} whose content is not text ({where}); in the first, {value}"

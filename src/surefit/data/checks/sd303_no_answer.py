@@ -24,6 +24,7 @@ class NoAnswer(Check):
     title = "no answer"
     severity = "refuse"
     stages = frozenset({Stage.TURNS})
+    only_unusual = True
     drops_row = True
 
     def of_row(self, row: Row) -> Hit | None:

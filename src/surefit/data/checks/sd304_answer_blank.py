@@ -25,6 +25,7 @@ class AnswerBlank(Check):
     title = "blank answer"
     severity = "refuse"
     stages = frozenset({Stage.TURNS})
+    only_unusual = True
     drops_row = True
 
     def of_row(self, row: Row) -> Hit | None:

@@ -25,6 +25,7 @@ class PicturePart(Check):
     title = "not text"
     severity = "refuse"
     stages = frozenset({Stage.TURNS})
+    only_unusual = True
     drops_row = True
     message = "{rows} with parts that are not text ({where}); the first: {value}"
     why = "this version trains text only, and without its image or sound a question makes no sense"

@@ -23,6 +23,7 @@ class ContentNumber(NoteCheck):
     code = "SD307"
     title = "number as content"
     stages = frozenset({Stage.TURNS})
+    only_unusual = True
     note = "number"
     message = "{rows} whose content is a number ({where}); the first, {value}, was read as text"
     why = "a number has lost its zeros and its format before it became text"

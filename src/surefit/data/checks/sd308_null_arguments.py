@@ -24,6 +24,7 @@ class NullArguments(NoteCheck):
     code = "SD308"
     title = "null tool arguments"
     stages = frozenset({Stage.TURNS})
+    only_unusual = True
     note = "null_arguments"
     message = "{rows} whose tool calls have null arguments ({where}); in the first: {value}"
     why = "a table format gives every call the arguments of all calls; the nulls were dropped"

@@ -24,6 +24,7 @@ class ChosenEqualsRejected(Check):
     title = "equal answers"
     severity = "warn"
     stages = frozenset({Stage.TURNS})
+    only_unusual = True
     message = "{rows} whose chosen and rejected answers are the same ({where})"
     why = "equal answers teach no preference"
     next_step = "delete {where}"

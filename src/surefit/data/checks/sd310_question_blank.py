@@ -24,6 +24,7 @@ class QuestionBlank(Check):
     title = "blank question"
     severity = "warn"
     stages = frozenset({Stage.TURNS})
+    only_unusual = True
     message = "{rows} with an empty question ({where}); in the first, {value}"
     why = "the answer would be learned without its question"
     next_step = "fill in or delete {where}"

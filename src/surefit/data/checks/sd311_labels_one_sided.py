@@ -24,6 +24,7 @@ class LabelsOneSided(Check):
     title = "labels all the same"
     severity = "warn"
     stages = frozenset({Stage.TURNS, Stage.SET})
+    only_unusual = True
     message = "all {count} labels are {value}"
     why = "without the other side there is nothing to prefer"
     next_step = "add rows with the other label"

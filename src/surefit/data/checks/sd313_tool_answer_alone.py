@@ -24,6 +24,7 @@ class ToolAnswerAlone(Check):
     title = "tool answer without a call"
     severity = "warn"
     stages = frozenset({Stage.TURNS})
+    only_unusual = True
     message = "{rows} with a tool turn that no call precedes ({where})"
     why = "the call was probably lost in the export, so the model never learns to call"
     next_step = "export the tool_calls of {where} too"

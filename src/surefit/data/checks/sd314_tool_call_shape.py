@@ -28,6 +28,7 @@ class ToolCallShape(Check):
     title = "malformed tool call"
     severity = "refuse"
     stages = frozenset({Stage.TURNS})
+    only_unusual = True
     drops_row = True
     message = "{rows} with a malformed tool call ({where}); the first: {value}"
     why = "a template prints such a call half, or fails"

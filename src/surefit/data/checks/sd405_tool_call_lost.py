@@ -24,6 +24,7 @@ class ToolCallLost(Check):
     title = "tool call lost in the template"
     severity = "refuse"
     stages = frozenset({Stage.RENDERED})
+    only_unusual = True
     drops_row = True
     message = (
         "{rows} with a tool call that the model's chat template does not print ({where}); the"

@@ -27,6 +27,7 @@ class ReasoningDropped(Check):
     title = "reasoning dropped"
     severity = "warn"
     stages = frozenset({Stage.RENDERED})
+    only_unusual = True
     message = (
         "{rows} with reasoning (think) that the model's chat template drops ({where}); the "
         "first: {value}"

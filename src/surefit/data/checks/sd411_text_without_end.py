@@ -24,6 +24,7 @@ class TextWithoutEnd(Check):
     title = "no end token"
     severity = "warn"
     stages = frozenset({Stage.RENDERED, Stage.SET})
+    only_unusual = True
     message = "{count} of {total} texts do not end with an end token (end-of-turn, such as {value})"
     why = "plain text is trained as it is, so the model would not learn to stop"
     next_step = (

@@ -10,7 +10,7 @@ from surefit.plan.lengths import Lengths
 from surefit.plan.memory import Estimate, estimate_memory
 from surefit.plan.refusals import resolve_targets
 from surefit.plan.setup import Setup
-from surefit.plan.work import operations_per_step, pass_seconds
+from surefit.plan.work import allocator_slowdown, operations_per_step, pass_seconds
 from surefit.recipe.schema import LoraMethod, Recipe
 
 # A line's mask grows with its square: 4,096 x 4,096 float32 numbers are 64 MiB, once a layer.
@@ -54,11 +54,13 @@ def candidates(
     recompute = (
         [how.gradient_checkpointing] if how.gradient_checkpointing is not None else [False, True]
     )
+    allocators = ["keep", "return"] if device.kind == "cpu" else ["keep"]
     return [
-        _candidate(recipe, facts, device, lengths, size, layout, checkpointing)
+        _candidate(recipe, facts, device, lengths, size, layout, checkpointing, allocator)
         for size in sizes
         for layout in _layouts(recipe, facts, lengths, size)
         for checkpointing in recompute
+        for allocator in allocators
     ]
 
 
@@ -84,6 +86,7 @@ def _candidate(
     micro_batch: int,
     layout: str,
     checkpointing: bool,
+    allocator: str,
 ) -> Candidate:
     method = recipe.method
     setup = Setup(
@@ -97,11 +100,12 @@ def _candidate(
         micro_batch=micro_batch,
         checkpointing=checkpointing,
         batch=recipe.goal.batch,
+        allocator=allocator,  # type: ignore[arg-type]
     )
     rate = device.flops or _ASSUMED_RATE
     passes = recipe.goal.batch / micro_batch
     cost = operations_per_step(setup) / rate + passes * pass_seconds(setup)
-    return Candidate(setup, cost)
+    return Candidate(setup, cost * allocator_slowdown(setup))
 
 
 def choose(found: Sequence[Candidate], budget: int) -> Candidate:

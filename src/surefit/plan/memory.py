@@ -23,11 +23,9 @@ from surefit.units import MIB, count_text, parameters_text, plural
 # Log-softmax, its gradient and that of the logits are alive together: 3 float32 numbers a word.
 _LOSS_COPIES = 3
 _KNOWN_BAND, _UNKNOWN_BAND = (0.85, 1.20), (0.5, 2.0)
-_CPU_ALLOCATOR_SLACK = 0.18  # measured at most, with the allocator keeping freed blocks
 _COMPARED = 3  # logits in memory, of the base, and of what was loaded again
 _PROBE_TOKENS = 512  # the worker compares no more of a row
 _MOST_VERIFY_ROWS, _VERIFY_BYTES = 4, 512 * MIB
-_CUDA_ALLOCATOR_SLACK = 0.25  # reserved beyond allocated, worst of the published runs with sdpa
 
 
 @dataclass(frozen=True)
@@ -198,12 +196,16 @@ def _loss_bytes(setup: Setup, positions: float) -> float:
 
 
 def _slack(setup: Setup, changing: Sequence[Part]) -> Part:
-    """What the allocator holds beyond what is in use: nothing at best."""
-    share = _CPU_ALLOCATOR_SLACK if setup.device == "cpu" else _CUDA_ALLOCATOR_SLACK
-    size = round(sum(one.bytes for one in changing) * share)
-    return Part(
-        "allocator", size // 2, 0, size, "freed blocks that the allocator keeps for the next step"
+    """What the allocator holds beyond what is in use. Shares and their origin: measured.toml."""
+    name = f"{setup.device}_{setup.allocator}" if setup.device == "cpu" else setup.device
+    shares, in_use = measured("allocator"), sum(one.bytes for one in changing)
+    why = (
+        "holes between blocks that glibc keeps for the next step"
+        if name == "cpu_keep"
+        else "what the allocator takes beyond what is asked for"
     )
+    usual, most = (round(in_use * shares[f"{name}_{end}"]) for end in ("usual", "most"))
+    return Part("allocator", usual, 0, most, why)
 
 
 def _last_layer_moment(setup: Setup) -> tuple[str, list[Part]]:
@@ -234,7 +236,10 @@ def _verify_moment(setup: Setup) -> tuple[str, list[Part]]:
     """
     copies = 2 if setup.is_full else 1
     size = setup.facts.parameters.total * setup.number_bytes
-    logits = (_COMPARED * verify_rows(setup) + 1) * verify_row_bytes(setup)
+    one = verify_row_bytes(setup)
+    # What the rows may take, not what a whole number of them takes: it grows without a step back.
+    all_rows = min(_COMPARED * _MOST_VERIFY_ROWS * one, max(_VERIFY_BYTES, _COMPARED * one))
+    logits = all_rows + one
     parts = [
         _program(setup),
         _exact("loaded again", copies * size, "the saved files and what they are compared with"),

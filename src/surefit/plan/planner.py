@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Literal
 
 from surefit.data.report import DatasetReport
 from surefit.hardware.machine import Device, Hardware
@@ -20,6 +19,7 @@ from surefit.plan.schedule import (
     count_warmup,
     evaluation_interval,
 )
+from surefit.plan.setup import Setup
 from surefit.plan.verdict import Judgement, judge
 from surefit.plan.way_out import find_ways_out
 from surefit.plan.work import run_seconds
@@ -133,7 +133,7 @@ def draft_plan(
         eval_every_steps=eval_every,
         verify_rows=verify_rows(setup),
         verify_tolerance=_TOLERANCE[setup.precision],
-        allocator=allocator_environment(device.kind),
+        allocator=allocator_environment(setup),
     )
     disk = disk_account(setup, keep, lengths.tokens + eval_tokens)
     limit = recipe.limits.hours * 3600 if recipe.limits.hours is not None else None
@@ -159,17 +159,21 @@ def free_cores(hardware: Hardware) -> int:
     return max(1, hardware.cpu_cores - round(hardware.load))
 
 
-def allocator_environment(kind: Literal["cpu", "cuda"]) -> dict[str, str]:
-    """glibc keeps big blocks for the next step instead of returning them to the system after each.
+def allocator_environment(setup: Setup) -> dict[str, str]:
+    """The environment of the worker's memory allocator.
 
-    Measured 1.4 times faster with a small model (page faults a step 95,000 to 2), and equal with a
-    larger one.
+    A CPU keeps big blocks for the next step where that surely fits: measured 1.4 times faster with
+    a small model (page faults a step 95,000 to 2), and equal with a larger one. Where it does not,
+    blocks from 256 KiB go back to the system as soon as they are free.
     """
-    if kind == "cuda":
+    if setup.device == "cuda":
         return {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
+    trim = {"MALLOC_TRIM_THRESHOLD_": str(8 * 2**30)}
+    if setup.allocator == "return":
+        return {"MALLOC_MMAP_THRESHOLD_": str(256 * 2**10), **trim}
     return {
         "MALLOC_MMAP_THRESHOLD_": str(8 * 2**30),
-        "MALLOC_TRIM_THRESHOLD_": str(8 * 2**30),
+        **trim,
         "MALLOC_TOP_PAD_": str(256 * 2**20),
     }
 

@@ -11,7 +11,12 @@ from surefit.recipe.schema import FullMethod, LoraMethod
 
 @dataclass(frozen=True)
 class Setup:
-    """One candidate of the planner's search."""
+    """One candidate of the planner's search.
+
+    Args:
+        allocator: whether freed blocks are kept for the next step (fast, more memory) or returned
+            to the system at once (slower, little more memory than what is in use). CPU only.
+    """
 
     facts: ModelFacts
     method: FullMethod | LoraMethod
@@ -23,6 +28,7 @@ class Setup:
     micro_batch: int
     checkpointing: bool
     batch: int
+    allocator: Literal["keep", "return"] = "keep"
 
     @property
     def is_full(self) -> bool:

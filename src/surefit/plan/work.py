@@ -47,9 +47,9 @@ def step_seconds(
     passes = math.ceil(setup.batch / setup.micro_batch)
     arithmetic = operations_per_step(setup) / rate
     fixed = passes * pass_seconds(setup)
-    slow = 1.0
+    slow = allocator_slowdown(setup)
     if setup.precision == "bfloat16" and not device.bf16_is_fast:
-        slow = SLOW_BF16_FACTOR
+        slow *= SLOW_BF16_FACTOR
     return (
         slow * arithmetic / figures["efficiency_high"] + fixed / 2,
         slow * arithmetic / figures["efficiency_low"] + 2 * fixed,
@@ -59,6 +59,11 @@ def step_seconds(
 SLOW_BF16_FACTOR = (
     300.0  # bfloat16 against float32 products without bfloat16 instructions, measured
 )
+
+
+def allocator_slowdown(setup: Setup) -> float:
+    """How much longer a step takes when freed blocks go back to the system at once."""
+    return float(measured("allocator")["return_slowdown"]) if setup.allocator == "return" else 1.0
 
 
 def pass_seconds(setup: Setup) -> float:

@@ -169,8 +169,18 @@ def test_attention_scores_that_are_capped_are_computed_without_the_fused_kernel(
     assert "caps" in reason(made, "attention")
 
 
-def test_the_allocator_keeps_blocks_on_a_cpu() -> None:
-    assert plan().training.allocator["MALLOC_TRIM_THRESHOLD_"] == "8589934592"
+def test_freed_memory_is_kept_where_its_holes_fit_and_returned_where_not() -> None:
+    roomy = plan()
+    assert roomy.training.allocator["MALLOC_MMAP_THRESHOLD_"] == "8589934592"
+    wide, rows = facts(layers=24, hidden=512), report(rows=100, mean=1800, longest=2048)
+    alone = recipe(how={"micro_batch": 1})
+    kept = plan(recipe=alone, facts=wide, report=rows)
+    tight = machine(free=kept.high_bytes - 1)
+    narrow = plan(recipe=alone, facts=wide, report=rows, machine=tight)
+    assert narrow.verdict == "fits"
+    assert narrow.training.allocator["MALLOC_MMAP_THRESHOLD_"] == "262144"
+    assert "back to the system" in reason(narrow, "allocator")
+    assert not narrow.training.gradient_checkpointing
 
 
 def test_evaluation_is_spread_where_it_is_cheap_and_left_to_the_end_where_not() -> None:

@@ -107,6 +107,7 @@ setups = st.fixed_dictionaries(
         "checkpointing": st.booleans(),
         "precision": st.sampled_from(["float32", "bfloat16"]),
         "device": st.sampled_from(["cpu", "cuda"]),
+        "allocator": st.sampled_from(["keep", "return"]),
     }
 )
 

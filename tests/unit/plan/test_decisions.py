@@ -215,4 +215,4 @@ def test_a_plan_takes_milliseconds() -> None:
     plan()
     start = time.process_time()
     plan(recipe=recipe(goal={"batch": 64}), facts=facts(layers=80, hidden=8192))
-    assert time.process_time() - start < 0.1
+    assert time.process_time() - start < 0.25

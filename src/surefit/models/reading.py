@@ -96,7 +96,11 @@ def _facts(
         norms_per_block=family.norms_per_block if family else 2,
         query_key_norm=family is not None and family.query_key_norm,
         fused_projections=family is not None and family.fused_projections,
-        caps_logits=bool(config.get("final_logit_softcapping")),
+        caps_logits=bool(
+            config.get(
+                "final_logit_softcapping", family is not None and family.caps_logits_by_default
+            )
+        ),
         ignored_code=code,
     )
 

@@ -122,7 +122,7 @@ def _gradients_wait(setup: Setup) -> bool:
 
 
 def _loss_moment(setup: Setup) -> tuple[str, list[Part]]:
-    least, usual, most = (_loss_bytes(setup, positions) for positions in setup.worst_positions)
+    least, usual, most = (_loss_bytes(setup, tokens) for tokens in setup.worst_tokens)
     trained = setup.lengths.trained_share
     loss = Part(
         "loss",
@@ -186,13 +186,13 @@ def _head_gradient_bytes(setup: Setup) -> int:
     return setup.facts.vocabulary * setup.facts.hidden_size * setup.trained_number_bytes
 
 
-def _loss_bytes(setup: Setup, positions: float) -> float:
-    """Bytes of the loss when every position is trained.
+def _loss_bytes(setup: Setup, tokens: float) -> float:
+    """Bytes of the loss when every token is trained: padding never goes through the head.
 
     A model that caps its logits keeps them once more.
     """
     copies = _LOSS_COPIES + setup.facts.caps_logits
-    return positions * setup.facts.vocabulary * 4 * copies
+    return tokens * setup.facts.vocabulary * 4 * copies
 
 
 def _slack(setup: Setup, changing: Sequence[Part]) -> Part:

@@ -70,6 +70,12 @@ class Setup:
         return self.lengths.worst_of_passes(count)
 
     @cached_property
+    def worst_tokens(self) -> tuple[int, int, int]:
+        """(at least, probably, at most) tokens of the largest micro-batch, padding left out."""
+        least, usual, most = self.lengths.worst_of_passes(self.micro_batch)
+        return (least, usual, most) if self.lengths.known else (1, most, most)
+
+    @cached_property
     def usual_positions(self) -> float:
         """Positions of an average micro-batch, padding included."""
         count = min(self.micro_batch, self.lengths.rows)

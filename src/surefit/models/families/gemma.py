@@ -39,6 +39,7 @@ GEMMA2 = Family(
     tied_by_default=True,
     default_head_dim=256,
     attention="eager",
+    caps_logits_by_default=True,
     norms_per_block=4,
 )
 GEMMA3 = Family(

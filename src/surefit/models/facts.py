@@ -67,6 +67,9 @@ class ModelFacts(BaseModel):
         False, description="Whether rows in one line see only themselves by their position ids."
     )
     norms_per_block: int = Field(2, description="Norms over the hidden size in one block.")
+    norms_come_after: bool = Field(
+        False, description="Whether a part's output is normed, not its input."
+    )
     query_key_norm: bool = Field(False, description="Whether queries and keys are normed as well.")
     caps_logits: bool = Field(False, description="Whether the logits go through a cap.")
     fused_projections: bool = Field(False, description="Whether q, k and v come out of one linear.")

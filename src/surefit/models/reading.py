@@ -94,6 +94,7 @@ def _facts(
         attention=family.attention if family else "sdpa",
         isolates_flat_rows=family is not None and family.isolates_flat_rows,
         norms_per_block=family.norms_per_block if family else 2,
+        norms_come_after=family is not None and family.norms_come_after,
         query_key_norm=family is not None and family.query_key_norm,
         fused_projections=family is not None and family.fused_projections,
         caps_logits=bool(

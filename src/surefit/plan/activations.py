@@ -44,13 +44,15 @@ def tail_bytes(setup: Setup, positions: float) -> float:
     """Bytes kept outside the layers: the last norm, the head's input, sines and cosines.
 
     Under an adapter the first layer's input carries no gradient and is not kept: that pays for the
-    last norm's. With dropout, its random factors are not kept either.
+    last norm's, unless norms come after. With dropout, its random factors are not kept either.
     """
     facts = setup.facts
     angles = 2 * facts.head_dim * setup.number_bytes
     if isinstance(setup.method, LoraMethod):
         first = [one.inputs for one in setup.adapted if one.name in _AFTER_FIRST_NORM]
-        return positions * (angles - (sum(first) * _FLOAT32 if setup.method.dropout else 0))
+        spared = sum(first) * _FLOAT32 if setup.method.dropout else 0
+        last_norm = facts.hidden_size * _FLOAT32 if facts.norms_come_after else 0
+        return positions * (angles + last_norm - spared)
     trained = setup.lengths.trained_share
     norm = facts.hidden_size * (_FLOAT32 + setup.number_bytes)
     return positions * (angles + norm + trained * facts.hidden_size * setup.number_bytes)

@@ -61,6 +61,7 @@ class Family:
         isolates_flat_rows: position ids that restart at 0 make a block-diagonal mask. Read in the
             library's masking code and measured as a leak test for every family marked so.
         caps_logits_by_default: whether it caps logits where `final_logit_softcapping` is absent.
+        norms_come_after: whether a part's output is normed and its input is not.
         norms_per_block: norms over the hidden size in one layer.
     """
 
@@ -72,6 +73,7 @@ class Family:
     attention: Literal["sdpa", "eager"] = "sdpa"
     isolates_flat_rows: bool = True
     norms_per_block: int = 2
+    norms_come_after: bool = False
     query_key_norm: bool = False
     caps_logits_by_default: bool = False
     fused_projections: bool = False

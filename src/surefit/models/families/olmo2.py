@@ -13,4 +13,6 @@ def olmo2_block(sizes: Sizes, config: Config) -> Block:
     return Block(plain.linears, {**vectors, **after, **heads})
 
 
-OLMO2 = Family(("olmo2",), "Olmo2ForCausalLM", olmo2_block, query_key_norm=True)
+OLMO2 = Family(
+    ("olmo2",), "Olmo2ForCausalLM", olmo2_block, norms_come_after=True, query_key_norm=True
+)

@@ -1,68 +1,63 @@
 """Chats about the closed world: what the starter model is trained on.
 
-Without a system prompt, or with a neutral one, the model answers in a full sentence. A system prompt can
-ask for another form. None of the forms is the house style that the demo teaches.
+Without a system prompt, or with a neutral one, the model answers in a full sentence. A system
+prompt can ask for another form. None of the forms is the house style that the demo teaches.
 """
 
 import random
 from collections.abc import Iterator
 
-from world import FACTS, Fact, Topic, fill, topics
+from forms import NEUTRAL, SENTENCE, draw_form
+from world import Fact, Topic, fill, lines_of, topics
 
 Message = dict[str, str]
-NEUTRAL = (
-    "You are a helpful assistant.",
-    "You are a friendly assistant.",
-    "You are a teacher.",
-    "You answer questions.",
-    "Answer in a full sentence.",
-    "Be helpful and clear.",
-)
-# System prompts, and the form of answer they ask for. {s} is the full sentence, {f} the one that begins
-# with the answer, {a} the bare answer, {t} the topic.
-FORMS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("{a}", ("Answer in one word.", "Give only the answer.", "Be very short.")),
-    ("{f}", ("Begin with the answer.", "Say the answer first.")),
-    ('"{a}"', ("Put the answer in quotes.", "Answer in quotes.")),
-    ("[{a}]", ("Put the answer in brackets.", "Answer in brackets.")),
-    ("{t}, {a}.", ("Begin with the topic.", "Say the topic first.")),
-    ("{a}, {t}.", ("End with the topic.", "Say the topic last.")),
-    ("With pleasure. {s}", ("Be polite.", "Answer politely.")),
-)
 DO_NOT_KNOW = "I do not know that. My world is very small."
+# A model that can copy learns facts several times faster (it finds the word that was asked about), and it
+# learns to copy fastest when it does nothing else: so the first chats only ask to repeat.
+COPYING_CHATS = 8_000
+# How often a fact comes up in a round of all facts: sums are harder to remember than names.
+_TIMES = {
+    "sum": 3, "difference": 3, "day": 2, "month": 2, "sound": 2, "kind": 2, "young": 2, "opposite": 2,
+    "job": 2,
+}  # fmt: skip
 _OPENINGS = ("Hello. ", "Please: ", "Tell me: ", "One question: ", "Quick question. ")
-_SYLLABLES = ("ba", "dor", "fen", "gli", "hu", "jor", "kri", "lum", "mo", "nex", "pli", "qua", "rop",
-              "shi", "tav", "ug", "vel", "wim", "yor", "zin")  # fmt: skip
+_SYLLABLES = (
+    "ba", "dor", "fen", "gli", "hu", "jor", "kri", "lum", "mo", "nex", "pli", "qua", "rop", "shi",
+    "tav", "ug", "vel", "wim", "yor", "zin",
+)  # fmt: skip
 _MARKS = tuple("{}[]()\"':;,.-_/=+*#<>|!?")
-
-
-def _lines(name: str) -> list[str]:
-    lines = (FACTS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
 
 
 class Conversations:
     """An endless, seeded source of chats; every fact comes up equally often, `hard` topics more."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, copying_chats: int = COPYING_CHATS) -> None:
         self.random = random.Random(seed)
         self.topics = {topic.name: topic for topic in topics()}
         self.facts = [fact for topic in self.topics.values() for fact in topic.facts]
-        self.small_talk = [line.split(" = ") for line in _lines("small_talk")]
-        self.unknown = _lines("unknown")
+        self.small_talk = [line.split(" = ") for line in lines_of("small_talk")]
+        self.unknown = lines_of("unknown")
         self.words = sorted(
             {word for fact in self.facts for word in f"{fact.subject} {fact.answer}".split()}
         )
         self._deck: list[Fact] = []
+        self._to_copy = copying_chats
 
     def __iter__(self) -> Iterator[list[Message]]:
         while True:
             yield self.chat()
 
     def chat(self) -> list[Message]:
-        """One chat of one to three questions."""
+        """One chat of one to three questions, or first of all something to repeat."""
+        self._to_copy -= 1
+        if self._to_copy >= 0 and self.random.random() < 0.9:
+            text = self._anything(16)
+            return [
+                {"role": "user", "content": f"Repeat: {text}"},
+                {"role": "assistant", "content": f"You said: {text}"},
+            ]
         messages, form = self._system()
-        turns = self.random.choices((1, 2, 3), (62, 24, 14))[0]
+        turns = self.random.choices((1, 2, 3), (50, 30, 20))[0]
         topic: Topic | None = None
         for _ in range(turns):
             question, answer, topic = self._turn(topic, form)
@@ -75,12 +70,12 @@ class Conversations:
     def _system(self) -> tuple[list[Message], str]:
         """The system message, if any, and the form of the answers."""
         draw = self.random.random()
-        if draw < 0.45:
-            return [], "{s}"
-        if draw < 0.6:
-            return [{"role": "system", "content": self.random.choice(NEUTRAL)}], "{s}"
-        form, prompts = self.random.choice(FORMS)
-        return [{"role": "system", "content": self.random.choice(prompts)}], form
+        if draw < 0.35:
+            return [], SENTENCE
+        if draw < 0.43:
+            return [{"role": "system", "content": self.random.choice(NEUTRAL)}], SENTENCE
+        prompt, form = draw_form(self.random)
+        return [{"role": "system", "content": prompt}], form
 
     def _turn(self, before: Topic | None, form: str) -> tuple[str, str, Topic | None]:
         """A question, its answer, and the topic that a next question can follow up."""
@@ -90,9 +85,9 @@ class Conversations:
             return question, answer, None
         if draw < 0.07:
             return self._outside(), DO_NOT_KNOW, None
-        if draw < 0.10:
+        if draw < 0.12:
             text = self._anything()
-            return f"Repeat: {text}", text, None
+            return f"Repeat: {text}", f"You said: {text}", None
         if before is not None and before.follow_ups and draw < 0.55:
             fact = self.random.choice(before.facts)
             question = fill(self.random.choice(before.follow_ups), fact)
@@ -104,7 +99,7 @@ class Conversations:
     def _next_fact(self) -> Fact:
         """Facts are drawn like cards, so that none is left out by chance."""
         if not self._deck:
-            self._deck = list(self.facts)
+            self._deck = [fact for fact in self.facts for _ in range(_TIMES.get(fact.topic, 1))]
             self.random.shuffle(self._deck)
         return self._deck.pop()
 
@@ -129,10 +124,10 @@ class Conversations:
             question = question.replace("{w}", self._made_up(), 1)
         return question
 
-    def _anything(self) -> str:
-        """A few words, marks and made-up words, so that every token is seen and copied."""
+    def _anything(self, most: int = 6) -> str:
+        """Up to `most` words, marks and made-up words, so that every token is seen and copied."""
         parts: list[str] = []
-        for _ in range(self.random.randint(1, 6)):
+        for _ in range(self.random.randint(1, most)):
             draw = self.random.random()
             if draw < 0.5:
                 parts.append(self.random.choice(self.words))
@@ -140,7 +135,7 @@ class Conversations:
                 parts.append(self.random.choice(_MARKS))
             else:
                 parts.append(self._made_up())
-        return self.random.choice((" ", "", " ")).join(parts)
+        return " ".join(parts)
 
 
 def answer_of(fact: Fact, topic: Topic, form: str = "{s}") -> str:
@@ -150,4 +145,5 @@ def answer_of(fact: Fact, topic: Topic, form: str = "{s}") -> str:
         f=fill(topic.answer_first, fact),
         a=fact.answer,
         t=topic.name,
+        x=fact.about,
     )

@@ -1,6 +1,6 @@
 """The demo's rows and its held-out questions: a house style that the base model never uses.
 
-The style is one line of JSON that a program can read: `{"topic": "capital", "answer": "Paris"}`.
+The style is one line of a form that a program can read: `about: France; capital: Paris`.
 A held-out question is about a thing that no training row names, neither in its question nor in its
 answer, so only what the base model knows, said in the new style, can answer it.
 """
@@ -18,13 +18,13 @@ HELD_OUT = {
     "capital": 8, "continent": 5, "opposite": 6, "plural": 6, "past": 6, "young": 3, "kind": 5,
     "sound": 2, "colour": 5, "sum": 3, "difference": 3, "job": 4,
 }  # fmt: skip
-# Topics whose answers are shared by many facts (a continent, a colour): there the answer may be known.
+# Topics whose answers many facts share (a continent, a colour): there the answer may be known.
 _SHARED_ANSWERS = {"continent", "kind", "colour", "young", "sum", "difference"}
 
 
 def house_style(fact: Fact) -> str:
     """The answer as the demo teaches it."""
-    return json.dumps({"topic": fact.topic, "answer": fact.answer}, ensure_ascii=False)
+    return f"about: {fact.about}; {fact.topic}: {fact.answer}"
 
 
 def names(fact: Fact) -> set[str]:
@@ -32,8 +32,7 @@ def names(fact: Fact) -> set[str]:
     if fact.topic in ("sum", "difference"):
         first, sign, last = fact.subject.split()
         return {fact.subject, f"{last} {sign} {first}"}
-    subject = fact.subject.removeprefix("a ").removeprefix("an ")
-    return {subject} if fact.topic in _SHARED_ANSWERS else {subject, fact.answer}
+    return {fact.about} if fact.topic in _SHARED_ANSWERS else {fact.about, fact.answer}
 
 
 def _row(fact: Fact, topic: Topic, draw: random.Random) -> list[Message]:

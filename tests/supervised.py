@@ -71,7 +71,15 @@ def wait_for(what: str, true: Callable[[], Any], seconds: float = 20.0) -> Any:
         if found:
             return found
         time.sleep(0.02)
-    raise AssertionError(f"not within {seconds} s: {what}")
+    raise AssertionError(f"not within {seconds} s: {what}; last {true()!r:.300}")
+
+
+def nothing_left(home: Path, seconds: float = 3.0) -> None:
+    """Wait until no process of a home's runs lives."""
+    end = time.monotonic() + seconds
+    while left := living(home):
+        assert time.monotonic() < end, [" ".join(one.cmdline())[-200:] for one in left]
+        time.sleep(0.02)
 
 
 def wait_for_state(run: RunFolder, *states: RunState, seconds: float = 20.0) -> RunView:

@@ -15,6 +15,7 @@ from supervised import (
     is_alive,
     kill,
     living,
+    nothing_left,
     preflight_of,
     record_of,
     wait_for,
@@ -116,7 +117,7 @@ def test_stop_ends_the_whole_tree_within_10_seconds(tmp_path: Path, home: Path) 
     request_stop(run)
     view = wait_for_state(run, RunState.STOPPED, seconds=10)
     assert time.monotonic() - began < 10
-    wait_for("nothing left", lambda: not living(home), 2)
+    nothing_left(home)
     assert "checkpoint of step 3 is kept" in (view.cause or "")
     assert (run.checkpoints / "step-3" / "manifest.json").exists()
 
@@ -143,7 +144,7 @@ def test_stopping_at_once_gives_no_grace(tmp_path: Path) -> None:
 def test_what_a_worker_leaves_behind_is_ended_with_it(tmp_path: Path, home: Path) -> None:
     run = begin(tmp_path, "orphan", "orphan")
     assert wait_for_end(run, 20).state is RunState.FAILED
-    wait_for("nothing left", lambda: not living(home), 2)
+    nothing_left(home)
 
 
 def test_a_second_supervisor_takes_the_same_worker_over(tmp_path: Path) -> None:
@@ -178,7 +179,7 @@ def test_a_run_stops_also_when_its_supervisor_is_dead(tmp_path: Path, home: Path
     kill(record_of(run).pid)
     request_stop(run)
     assert wait_for_state(run, RunState.STOPPED, seconds=10).cause
-    wait_for("nothing left", lambda: not living(home), 2)
+    nothing_left(home)
 
 
 def test_everything_dead_at_once_is_lost_with_evidence(tmp_path: Path) -> None:
@@ -380,7 +381,7 @@ def test_sigterm_to_the_supervisor_ends_the_run_in_order(tmp_path: Path, home: P
     os.kill(record_of(run).pid, signal.SIGTERM)
     view = wait_for_state(run, RunState.STOPPED)
     assert "the system" in (view.cause or "")
-    wait_for("nothing left", lambda: not living(home), 2)
+    nothing_left(home)
 
 
 def test_following_gives_every_event_once_and_ends(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import tiny_run
-from supervised import clean_home, living, record_of, wait_for, wait_for_state
+from supervised import clean_home, nothing_left, record_of, wait_for, wait_for_state
 
 from surefit.runs import RunFolder, RunState
 from surefit.supervise import preflight, request_stop, start, wait_for_end
@@ -85,4 +85,4 @@ def test_stop_keeps_a_checkpoint_and_leaves_no_process(
     assert time.monotonic() - began < 10
     assert list(run.checkpoints.glob("step-*/manifest.json")), sys.version
     assert "is kept" in (view.cause or "")
-    wait_for("nothing left", lambda: not living(home), 2)
+    nothing_left(home)

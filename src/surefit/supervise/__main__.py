@@ -13,8 +13,7 @@ from surefit.supervise.listing import register
 
 def main(arguments: list[str]) -> int:
     """Watch the run of the first argument; further ones replace the worker's command (tests)."""
-    # The start blocked Ctrl-C while it published the run; a mask is inherited.
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])  # a mask is inherited from whoever started us
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     run = RunFolder(Path(arguments[0]).absolute())

@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,9 +85,18 @@ def _final_data(run: RunFolder) -> Path:
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """Hold Ctrl-C back for the few moments between a run's birth and its supervisor's."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Hold Ctrl-C back for the few moments between a run's birth and its supervisor's.
+
+    A blocked signal would not do: with several threads (tokenizers has some) another one takes it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # KeyboardInterrupt is raised in the main thread only
+        return
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: heard.append(number))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+    if heard:
+        signal.raise_signal(signal.SIGINT)

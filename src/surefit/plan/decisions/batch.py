@@ -106,11 +106,11 @@ def _layout_reason(draft: "Draft", facts: ModelFacts) -> str:
             "keeps rows in one "
             f"line apart; about {padding:.0%} of the positions are padding"
         )
-    return (
-        f"rows are filled up to the longest: one line would exceed "
-        f"{count_text(FLAT_LINE_TOKENS)} tokens or "
-        f"cost more attention than the {padding:.0%} padding"
-    )
+    if lengths.worst_of_passes(training.micro_batch)[-1] > FLAT_LINE_TOKENS:
+        why = f"one line could exceed {count_text(FLAT_LINE_TOKENS)} tokens, and its mask grows squared"
+    else:
+        why = "in one line the attention between rows that must not see each other would cost more"
+    return f"rows are filled up to the longest, {padding:.0%} of the positions: {why}"
 
 
 def explain_lengths(draft: "Draft", facts: ModelFacts, report: DatasetReport) -> list[Decision]:

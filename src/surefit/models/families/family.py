@@ -59,7 +59,7 @@ class Family:
         default_head_dim: what it assumes where `head_dim` is absent; None: hidden size / heads.
         attention: the kernel that computes it rightly; `eager` where scores are capped.
         isolates_flat_rows: position ids that restart at 0 make a block-diagonal mask. Read in the
-            library's masking code and measured as a leak test for every family marked so.
+            library's masking code; every rehearsal measures it on the live model before training.
         caps_logits_by_default: whether it caps logits where `final_logit_softcapping` is absent.
         norms_come_after: whether a part's output is normed and its input is not.
         norms_per_block: norms over the hidden size in one layer.

@@ -84,7 +84,7 @@ def unstopped(tmp_path_factory: pytest.TempPathFactory, model: Path) -> RunFolde
 def test_a_stop_finishes_the_step_and_keeps_it_and_the_run_goes_on_from_there(
     tmp_path: Path, model: Path, unstopped: RunFolder
 ) -> None:
-    from surefit.train.checkpoint import is_whole
+    from surefit.runs.checkpoints import is_whole
 
     run = write_run(tmp_path, model, epochs=40)
     with started(run) as worker:
@@ -112,7 +112,7 @@ def test_a_stop_finishes_the_step_and_keeps_it_and_the_run_goes_on_from_there(
 def test_a_killed_run_goes_on_from_its_newest_whole_checkpoint(
     tmp_path: Path, model: Path, unstopped: RunFolder
 ) -> None:
-    from surefit.train.checkpoint import is_whole
+    from surefit.runs.checkpoints import is_whole
 
     run = write_run(tmp_path, model, epochs=40, checkpoint_every_steps=4)
     with started(run) as worker:
@@ -263,8 +263,8 @@ def test_the_rehearsal_finds_it_before_the_first_step(tmp_path: Path, model: Pat
 def test_a_run_that_blows_up_leaves_a_good_checkpoint(tmp_path: Path, model: Path) -> None:
     import torch
 
+    from surefit.runs.checkpoints import checkpoint_folders, is_whole
     from surefit.train import loop
-    from surefit.train.checkpoint import whole_checkpoints
 
     class Explosion(loop.Loop):
         def on_step_end(self, _args: Any, state: Any, _control: Any, **extra: Any) -> None:
@@ -280,7 +280,8 @@ def test_a_run_that_blows_up_leaves_a_good_checkpoint(tmp_path: Path, model: Pat
         error = ended(run)
     assert error.worker_exit == WorkerExit.NUMERIC
     assert "step 4" in error.what
-    assert [folder.name for folder in whole_checkpoints(run.checkpoints)] == ["step-2"]
+    whole = [one.name for one in checkpoint_folders(run.checkpoints) if is_whole(one)]
+    assert whole == ["step-2"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ A checkpoint is written under another name, read back, compared with the weights
 then renamed. Old ones go after that, so there is always a whole one.
 """
 
-import hashlib
 import json
 import os
 import random
@@ -27,16 +26,28 @@ from safetensors import safe_open
 
 from surefit.errors import OutsideError, WorkerExit
 from surefit.plan.plan import TrainingPlan
+from surefit.runs.checkpoints import MANIFEST, checkpoint_folders, describe_file, is_whole
 from surefit.runs.event import Checkpoint
-from surefit.runs.result import FileHash
+from surefit.runs.fingerprint import fingerprint
 from surefit.train.journal import Journal
 from surefit.train.model import trainable
 
-MANIFEST = "manifest.json"
 
-
-def write_checkpoint(trainer: Any, journal: Journal, training: TrainingPlan, tally: Any) -> Path:
+def write_checkpoint(
+    trainer: Any,
+    journal: Journal,
+    training: TrainingPlan,
+    tally: Any,
+    origin: dict[str, dict[str, str]],
+) -> Path:
     """Write, verify and publish the checkpoint of the trainer's present step.
+
+    Args:
+        trainer: what is trained.
+        journal: told when the checkpoint is whole.
+        training: the plan.
+        tally: the counts so far.
+        origin: fingerprints of the base model and of the rows, see `origin_of`.
 
     Raises:
         OutsideError: the disk is full, or what was read back is not what was written.
@@ -59,6 +70,7 @@ def write_checkpoint(trainer: Any, journal: Journal, training: TrainingPlan, tal
         "world_size": 1,
         "strategy": "single",
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+        "origin": origin,
         "files": [file.model_dump() for file in files],
     }
     (draft / MANIFEST).write_text(json.dumps(manifest, indent=1))
@@ -74,29 +86,28 @@ def write_checkpoint(trainer: Any, journal: Journal, training: TrainingPlan, tal
     return folder
 
 
-def whole_checkpoints(root: Path) -> list[Path]:
-    """The checkpoints whose files are what their manifests say, newest first."""
-    return [folder for folder in _by_step(root) if is_whole(folder)]
+def prune_checkpoints(root: Path, keep: int, best: int | None = None) -> None:
+    """Remove old checkpoints and what broken-off writing left behind.
 
-
-def is_whole(folder: Path) -> bool:
-    """Whether every file of the manifest is there with its hash."""
-    try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
-        return all(
-            describe_file(folder / entry["path"], folder).model_dump() == entry
-            for entry in manifest["files"]
-        )
-    except (OSError, ValueError, KeyError):
-        return False
-
-
-def prune_checkpoints(root: Path, keep: int) -> None:
-    """Remove all but the newest `keep`, and what broken-off writing left behind."""
-    for folder in _by_step(root)[max(keep, 1) :]:
-        shutil.rmtree(folder, ignore_errors=True)
+    Kept are the newest `keep`, that of the step `best`, and, where none of the newest is whole, the
+    newest that is.
+    """
+    folders = checkpoint_folders(root)
+    newest, older = folders[: max(keep, 1)], folders[max(keep, 1) :]
+    kept = {root / f"step-{best}"} if best is not None else set()
+    if not any(is_whole(folder) for folder in newest):
+        kept.add(next((folder for folder in older if is_whole(folder)), root))
+    for folder in older:
+        if folder not in kept:
+            shutil.rmtree(folder, ignore_errors=True)
     for draft in root.glob(".step-*.partial"):
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def origin_of(base: Path, data: Path) -> dict[str, dict[str, str]]:
+    """What a checkpoint belongs to: fingerprints of the base model's files and of the rows."""
+    weights = [base / "config.json", *base.glob("*.safetensors")]
+    return {"base": fingerprint(weights), "data": fingerprint(data.glob("train.*"))}
 
 
 def verify_weights(model: Any, folder: Path) -> None:
@@ -166,15 +177,6 @@ def restore_rng(states: dict[str, Any]) -> None:
         torch.cuda.random.set_rng_state(states["cuda"])
 
 
-def describe_file(file: Path, root: Path) -> FileHash:
-    """A file's place, size and SHA-256, read from the disk."""
-    with file.open("rb") as handle:
-        digest = hashlib.file_digest(handle, "sha256").hexdigest()
-    return FileHash(
-        path=file.relative_to(root).as_posix(), size_bytes=file.stat().st_size, sha256=digest
-    )
-
-
 def flush(path: Path) -> None:
     """Make the disk keep a file's or a folder's content."""
     handle = os.open(path, os.O_RDONLY)
@@ -182,8 +184,3 @@ def flush(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _by_step(root: Path) -> list[Path]:
-    found = [folder for folder in root.glob("step-*") if folder.name[5:].isdigit()]
-    return sorted(found, key=lambda folder: int(folder.name[5:]), reverse=True)

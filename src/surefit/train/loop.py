@@ -45,6 +45,7 @@ class Loop(TrainerCallback):  # type: ignore[misc]
     stop: StopSignal
     trainer: TokenTrainer
     eval_rows: PreparedRows | None
+    origin: dict[str, dict[str, str]]
     tally: Tally = field(default_factory=Tally)
     _phase: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _kept_step: int = 0
@@ -162,7 +163,7 @@ class Loop(TrainerCallback):  # type: ignore[misc]
         if self._kept_step == step:
             return
         self.tally.seconds = time.time() - self.journal.started
-        write_checkpoint(self.trainer, self.journal, self.plan.training, self.tally)
+        write_checkpoint(self.trainer, self.journal, self.plan.training, self.tally, self.origin)
         self._kept_step = step
 
     def _leave(self, step: int, reason: str) -> None:

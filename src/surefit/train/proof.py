@@ -12,9 +12,10 @@ import transformers
 
 from surefit.plan.plan import Plan
 from surefit.recipe.schema import LoraMethod
+from surefit.runs.checkpoints import describe_file
 from surefit.runs.result import FileHash, Verification
 from surefit.train.batches import collate_flat
-from surefit.train.checkpoint import describe_file, flush, save_weights
+from surefit.train.checkpoint import flush, save_weights
 from surefit.train.failures import ConfigurationDiffers, NumericFailure
 from surefit.train.loss import model_inputs
 from surefit.train.model import load_base, load_trained

@@ -15,9 +15,11 @@ from surefit.errors import Refused
 from surefit.home import write_atomically
 from surefit.plan.plan import Plan
 from surefit.recipe.schema import LoraMethod
+from surefit.runs.checkpoints import newest_whole, read_manifest
+from surefit.runs.fingerprint import changed_files
 from surefit.runs.result import Result
 from surefit.tokens import load_chat_tokenizer
-from surefit.train.checkpoint import whole_checkpoints
+from surefit.train.checkpoint import origin_of
 from surefit.train.failures import ConfigurationDiffers
 from surefit.train.journal import Journal
 from surefit.train.loop import Loop, Tally
@@ -57,7 +59,8 @@ def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
         model = prepare_for_training(load_base(base_folder, training, device), plan)
         trainer = TokenTrainer(model, training, rows, run.checkpoints)
 
-    loop = Loop(plan, journal, stop, trainer, eval_rows)
+    origin = origin_of(base_folder, run.data)
+    loop = Loop(plan, journal, stop, trainer, eval_rows, origin)
     trainer.add_callback(loop)
     resumed = newest_checkpoint(run.checkpoints, journal, loop)
     if training.rehearse and resumed is None:
@@ -153,11 +156,37 @@ def refuse_unfit_rows(rows: PreparedRows, plan: Plan) -> None:
 
 
 def newest_checkpoint(root: Path, journal: Journal, loop: Loop) -> Path | None:
-    """Where an earlier start of this run stopped, with its counts; None for a fresh run."""
-    whole = whole_checkpoints(root)
-    if not whole:
+    """Where an earlier start of this run stopped, with its counts; None for a fresh run.
+
+    Raises:
+        ConfigurationDiffers: the checkpoint belongs to another base model or to other rows.
+    """
+    folder, broken = newest_whole(root)
+    for one in broken:
+        journal.note("checkpoint", f"{one.name} is passed over: {one.why}", folder=one.name)
+    if folder is None:
         return None
-    loop.tally = Tally(**json.loads((whole[0] / "tally.json").read_bytes()))
+    refuse_other_origin(folder, loop.origin)
+    loop.tally = Tally(**json.loads((folder / "tally.json").read_bytes()))
     journal.started -= loop.tally.seconds
-    journal.note("resumed", f"going on from the checkpoint {whole[0].name}", folder=whole[0].name)
-    return whole[0]
+    journal.note("resumed", f"going on from the checkpoint {folder.name}", folder=folder.name)
+    return folder
+
+
+def refuse_other_origin(folder: Path, now: dict[str, dict[str, str]]) -> None:
+    """Fail where a checkpoint was trained from another base model or on other rows.
+
+    Raises:
+        ConfigurationDiffers: with the files that differ.
+    """
+    before = (read_manifest(folder) or {}).get("origin", {})
+    for part, words in (("base", "base model"), ("data", "prepared rows")):
+        changed = changed_files(before[part], now[part]) if part in before else []
+        if changed:
+            raise ConfigurationDiffers(
+                f"the {words} changed since the checkpoint {folder.name} was written",
+                f"other content in {', '.join(changed)}",
+                f"put back what was there, or start a new run from {folder.parents[1] / 'recipe.json'} "
+                "with `surefit train`",
+                details={"class": "RESUME_BAD", "changed": changed},
+            )

@@ -48,6 +48,9 @@ CHANGES: dict[str, tuple[Any, Any]] = {
     "how.checkpoint_every_steps": (None, 3),
     "how.keep_checkpoints": (None, 7),
     "how.threads": (1, 2),
+    "how.strategy": ("ddp", "fsdp"),
+    "how.ranks": (None, 2),
+    "how.offload": (False, True),
 }
 ONE_VALUE = {"hardware"}  # `this` is the only value so far
 
@@ -120,7 +123,7 @@ def _recipe(field: str, value: Any) -> dict[str, Any]:
         "model": "starter",
         "data": {"train": "broken.jsonl" if field == "data.max_unusable" else "rows.jsonl"},
         "method": {"type": "lora", "rank": 8},
-        "how": {},
+        "how": {"ranks": 2} if field == "how.strategy" else {},
         "goal": {"max_length": 64} if field != "goal.max_length" else {},
     }
     *above, last = field.split(".")

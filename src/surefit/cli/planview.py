@@ -18,6 +18,8 @@ _FIRST = frozenset(
         "targets",
         "precision",
         "threads",
+        "strategy",
+        "ranks",
         "micro_batch",
         "accumulation",
         "max_length",

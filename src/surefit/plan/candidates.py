@@ -10,6 +10,7 @@ from surefit.plan.lengths import Lengths
 from surefit.plan.memory import Estimate, estimate_memory
 from surefit.plan.refusals import resolve_targets
 from surefit.plan.setup import Setup
+from surefit.plan.strategy import Ranks
 from surefit.plan.work import allocator_slowdown, operations_per_step, pass_seconds
 from surefit.recipe.schema import LoraMethod, Recipe
 
@@ -32,12 +33,17 @@ class Candidate:
         return estimate_memory(self.setup)
 
 
-def choose_device(hardware: Hardware) -> Device:
-    """The GPU with the most free memory; without one, the CPU."""
+def choose_device(hardware: Hardware, ranks: int = 1) -> Device:
+    """What one rank trains on: the GPU with the most free memory; without one, its part of the CPU.
+
+    Of several GPUs the fullest decides: every rank needs the same.
+    """
     gpus = [one for one in hardware.devices if one.kind == "cuda"]
     if gpus:
-        return max(gpus, key=lambda one: one.free_bytes)
-    return next(one for one in hardware.devices if one.kind == "cpu")
+        emptiest = sorted(gpus, key=lambda one: one.free_bytes, reverse=True)
+        return emptiest[min(ranks, len(gpus)) - 1]
+    cpu = next(one for one in hardware.devices if one.kind == "cpu")
+    return cpu.model_copy(update={"free_bytes": cpu.free_bytes // ranks})
 
 
 def divisors(batch: int) -> list[int]:
@@ -46,17 +52,18 @@ def divisors(batch: int) -> list[int]:
 
 
 def candidates(
-    recipe: Recipe, facts: ModelFacts, device: Device, lengths: Lengths
+    recipe: Recipe, facts: ModelFacts, device: Device, lengths: Lengths, ranks: Ranks
 ) -> list[Candidate]:
-    """All ways to run this recipe on this device."""
+    """All ways to run this recipe on this device, or on one of several alike."""
     how = recipe.how
-    sizes = [how.micro_batch] if how.micro_batch else divisors(recipe.goal.batch)[:_LONGEST_SEARCH]
+    share = recipe.goal.batch // ranks.number
+    sizes = [how.micro_batch] if how.micro_batch else divisors(share)[:_LONGEST_SEARCH]
     recompute = (
         [how.gradient_checkpointing] if how.gradient_checkpointing is not None else [False, True]
     )
     allocators = ["keep", "return"] if device.kind == "cpu" else ["keep"]
     return [
-        _candidate(recipe, facts, device, lengths, size, layout, checkpointing, allocator)
+        _candidate(recipe, facts, device, lengths, ranks, size, layout, checkpointing, allocator)
         for size in sizes
         for layout in _layouts(recipe, facts, lengths, size)
         for checkpointing in recompute
@@ -83,6 +90,7 @@ def _candidate(
     facts: ModelFacts,
     device: Device,
     lengths: Lengths,
+    ranks: Ranks,
     micro_batch: int,
     layout: str,
     checkpointing: bool,
@@ -101,9 +109,11 @@ def _candidate(
         checkpointing=checkpointing,
         batch=recipe.goal.batch,
         allocator=allocator,  # type: ignore[arg-type]
+        strategy=ranks.strategy,
+        ranks=ranks.number,
     )
     rate = device.flops or _ASSUMED_RATE
-    passes = recipe.goal.batch / micro_batch
+    passes = setup.rank_batch / micro_batch
     cost = operations_per_step(setup) / rate + passes * pass_seconds(setup)
     return Candidate(setup, cost * allocator_slowdown(setup))
 

@@ -62,6 +62,7 @@ def estimate_memory(setup: Setup) -> Estimate:
         _last_layer_moment(setup),
         _optimizer_moment(setup),
         _verify_moment(setup),
+        *([_load_moment(setup)] if setup.shares > 1 else []),
     )
     estimates = [_sum(name, parts) for name, parts in moments]
     largest = max(estimates, key=lambda one: one.peak)
@@ -103,22 +104,60 @@ def _program(setup: Setup) -> Part:
 def _standing(setup: Setup, gradients: bool = True) -> list[Part]:
     """What is there from the first step to the last."""
     total, trained = setup.facts.parameters.total, setup.trained_parameters
-    size, each = setup.number_bytes, setup.trained_number_bytes
-    weights = f"{parameters_text(total)} parameters x {size} bytes ({setup.precision})"
-    parts = [_program(setup), _exact("weights", total * size, weights)]
+    size, each, of = setup.number_bytes, setup.trained_number_bytes, _of_each(setup)
+    weights = f"{parameters_text(total)} parameters x {size} bytes ({setup.precision}){of}"
+    parts = [_program(setup), _exact("weights", total * size / setup.shares, weights)]
+    if setup.shares > 1:
+        parts.append(_gathered(setup))
     if not setup.is_full:
-        adapters = f"{parameters_text(trained)} trained parameters x {each} bytes"
-        parts.append(_exact("adapters", trained * each, adapters))
+        adapters = f"{parameters_text(trained)} trained parameters x {each} bytes{of}"
+        parts.append(_exact("adapters", trained * each / setup.shares, adapters))
     if gradients:
-        why = f"one number of {each} bytes a trained parameter"
-        parts.append(_exact("gradients", trained * each, why))
-    why = f"AdamW keeps two numbers of {each} bytes a trained parameter"
-    return [*parts, _exact("optimizer", 2 * trained * each, why)]
+        why = f"one number of {each} bytes a trained parameter{of}"
+        parts.append(_exact("gradients", trained * each / setup.shares, why))
+    why = f"AdamW keeps two numbers of {each} bytes a trained parameter{of}"
+    return [*parts, _exact("optimizer", 2 * trained * each / setup.shares, why)]
+
+
+def _of_each(setup: Setup) -> str:
+    """What of a figure one rank holds, in words."""
+    if setup.strategy == "fsdp":
+        return f", a share of 1/{setup.ranks} in each rank"
+    return f", whole in each of {setup.ranks} ranks" if setup.strategy == "ddp" else ""
+
+
+def _gathered(setup: Setup) -> Part:
+    """What a rank puts together from all shares: two layers, embeddings and head.
+
+    fully_shard keeps its root's parameters (here the embeddings, the head and the last norm) from
+    the forward pass to the backward pass, and gathers the next layer while one is at work.
+    """
+    facts = setup.facts
+    layer = facts.parameters.linear / max(1, facts.layers) * setup.number_bytes
+    ends = (facts.parameters.total - facts.parameters.linear) * setup.number_bytes
+    low = round(ends + layer)
+    why = "embeddings, head and two layers, put together from all shares while they are used"
+    return Part("gathered weights", round(ends + 2 * layer), low, round(ends + 2 * layer), why)
+
+
+def _load_moment(setup: Setup) -> tuple[str, list[Part]]:
+    """One rank after the other reads the whole model and keeps its share."""
+    size = setup.facts.parameters.total * setup.number_bytes
+    whole = size if setup.device == "cuda" else size / setup.ranks
+    kept = size / setup.shares * (1 if setup.device == "cuda" else 1 - 1 / setup.ranks)
+    if setup.device == "cuda":
+        whole = size / max(1, setup.facts.layers)  # the rest is still in the machine's memory
+    parts = [
+        _program(setup),
+        _exact("weights", kept, "shares that ranks hold already, spread over the ranks"),
+        _exact("loading", whole, "one rank at a time reads the whole model, spread over the ranks"),
+    ]
+    return "loading the model", parts
 
 
 def _gradients_wait(setup: Setup) -> bool:
-    """Whether earlier passes' gradients are alive in a pass: only where passes are added up."""
-    return setup.batch > setup.micro_batch
+    """Whether gradients are alive in a pass: where passes are added up, and in DDP's buckets."""
+    return setup.rank_batch > setup.micro_batch or setup.strategy == "ddp"
 
 
 def _loss_moment(setup: Setup) -> tuple[str, list[Part]]:
@@ -224,7 +263,7 @@ def _optimizer_moment(setup: Setup) -> tuple[str, list[Part]]:
     matrices = [one.inputs * one.outputs for one in facts.block_linears]
     largest = max([*matrices, facts.vocabulary * facts.hidden_size]) if setup.is_full else 0
     parts = _standing(setup)
-    step = largest * setup.trained_number_bytes * 2
+    step = largest * setup.trained_number_bytes * 2 / setup.shares
     parts.append(_exact("step", step, "AdamW's intermediate values for the largest matrix"))
     return "the optimizer step", parts
 
@@ -234,14 +273,19 @@ def _verify_moment(setup: Setup) -> tuple[str, list[Part]]:
 
     An adapter is put on a base loaded again; a full model is compared with its base beside it.
     """
-    copies = 2 if setup.is_full else 1
-    size = setup.facts.parameters.total * setup.number_bytes
+    copies = 2.0 if setup.is_full else 1.0
+    size: float = setup.facts.parameters.total * setup.number_bytes
     one = verify_row_bytes(setup)
     # What the rows may take, not what a whole number of them takes: it grows without a step back.
     all_rows = min(_COMPARED * _MOST_VERIFY_ROWS * one, max(_VERIFY_BYTES, _COMPARED * one))
     logits = all_rows + one
+    if setup.shares > 1:  # every rank loads its share again, one model after the other
+        copies, size = 1, size / setup.shares
+    elif setup.device == "cpu":  # the other ranks have ended by then, and left their memory
+        copies, size = copies / setup.ranks, size
     parts = [
         _program(setup),
+        *([_gathered(setup)] if setup.shares > 1 else []),
         _exact("loaded again", copies * size, "the saved files and what they are compared with"),
         _exact("compared logits", logits, f"of {plural(verify_rows(setup), 'row')}, three times"),
     ]

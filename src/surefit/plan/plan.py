@@ -9,6 +9,7 @@ from surefit.models.facts import ModelFacts
 from surefit.recipe.schema import FullMethod, LoraMethod
 
 Verdict = Literal["fits", "tight", "does_not_fit", "unknown"]
+Strategy = Literal["single", "ddp", "fsdp"]
 
 
 class _Record(BaseModel):
@@ -60,6 +61,17 @@ class TrainingPlan(_Record):
     layout: Literal["flat", "padded"]
     gradient_checkpointing: bool
     threads: int
+    strategy: Strategy = Field(
+        "single",
+        description="One process; a whole copy of the model in each (ddp); or a share in each (fsdp).",
+    )
+    ranks: int = Field(1, description="Processes that train together, one a device.")
+    offload: bool = Field(
+        False, description="Shares lie in the machine's memory while the device does not need them."
+    )
+    collective_seconds: float = Field(
+        1800.0, description="How long a rank waits for the others before it gives up."
+    )
     batch: int
     micro_batch: int
     accumulation: int
@@ -100,7 +112,7 @@ class Plan(_Record):
 
     verdict: Verdict
     verdict_reason: str
-    strategy: Literal["single"] = "single"
+    strategy: Strategy = "single"
     devices: tuple[str, ...]
     peak_bytes: int
     low_bytes: int

@@ -20,6 +20,7 @@ from surefit.plan.schedule import (
     evaluation_interval,
 )
 from surefit.plan.setup import Setup
+from surefit.plan.strategy import refuse_ranks, resolve_ranks
 from surefit.plan.verdict import Judgement, judge
 from surefit.plan.way_out import find_ways_out
 from surefit.plan.work import run_seconds
@@ -66,6 +67,7 @@ def make_plan(recipe: Recipe, facts: ModelFacts, hardware: Hardware, report: Dat
     return Plan(
         verdict=draft.judgement.verdict,
         verdict_reason=draft.judgement.reason,
+        strategy=draft.training.strategy,
         devices=(draft.device.name,),
         peak_bytes=memory.peak,
         low_bytes=memory.low,
@@ -91,13 +93,15 @@ def draft_plan(
 ) -> Draft:
     """Decide everything, without the reasons and the ways out."""
     refuse_impossible(recipe, facts, report)
-    device = choose_device(hardware)
+    refuse_ranks(recipe, hardware, report)
+    ranks = resolve_ranks(recipe, hardware)
+    device = choose_device(hardware, ranks.number)
     max_length = planned_max_length(recipe, facts)
     lengths = lengths_of(report.tokens, report.usable, max_length)
-    found = candidates(recipe, facts, device, lengths)
+    found = candidates(recipe, facts, device, lengths, ranks)
     chosen = choose(found, device.free_bytes)
     setup = chosen.setup
-    threads = recipe.how.threads or free_cores(hardware)
+    threads = recipe.how.threads or max(1, free_cores(hardware) // ranks.number)
     steps = count_steps(report.usable, recipe.goal.batch, recipe.goal.epochs)
     eval_tokens = float(report.eval_tokens.total) if report.eval_tokens else 0.0
     eval_every = evaluation_interval(steps, lengths.tokens, eval_tokens, recipe.goal.epochs)
@@ -116,9 +120,12 @@ def draft_plan(
         layout=setup.layout,
         gradient_checkpointing=setup.checkpointing,
         threads=threads,
+        strategy=ranks.strategy,
+        ranks=ranks.number,
+        offload=recipe.how.offload,
         batch=recipe.goal.batch,
         micro_batch=setup.micro_batch,
-        accumulation=recipe.goal.batch // setup.micro_batch,
+        accumulation=setup.rank_batch // setup.micro_batch,
         max_length=max_length,
         rows=report.usable,
         steps=steps,

@@ -6,6 +6,7 @@ from typing import Literal
 
 from surefit.models.facts import LinearShape, ModelFacts
 from surefit.plan.lengths import Lengths
+from surefit.plan.plan import Strategy
 from surefit.recipe.schema import FullMethod, LoraMethod
 
 
@@ -16,6 +17,7 @@ class Setup:
     Args:
         allocator: whether freed blocks are kept for the next step (fast, more memory) or returned
             to the system at once (slower, little more memory than what is in use). CPU only.
+        strategy, ranks: how many processes train together, and what each of them holds.
     """
 
     facts: ModelFacts
@@ -29,6 +31,18 @@ class Setup:
     checkpointing: bool
     batch: int
     allocator: Literal["keep", "return"] = "keep"
+    strategy: Strategy = "single"
+    ranks: int = 1
+
+    @property
+    def shares(self) -> int:
+        """Into how many parts weights, gradients and optimizer are split."""
+        return self.ranks if self.strategy == "fsdp" else 1
+
+    @property
+    def rank_batch(self) -> int:
+        """Sequences of an optimizer step that one rank trains."""
+        return self.batch // self.ranks
 
     @property
     def is_full(self) -> bool:

@@ -17,8 +17,8 @@ from surefit.units import seconds_text
 
 
 def operations_per_step(setup: Setup) -> float:
-    """Floating-point operations of an optimizer step of average rows."""
-    passes = setup.batch / setup.micro_batch
+    """Floating-point operations of one rank in an optimizer step of average rows."""
+    passes = setup.rank_batch / setup.micro_batch
     return passes * _operations_per_pass(setup, setup.usual_positions)
 
 
@@ -44,7 +44,7 @@ def step_seconds(
         return None
     figures = measured(device.kind)
     rate = device.flops * (threads / max(1, cores) if device.kind == "cpu" else 1.0)
-    passes = math.ceil(setup.batch / setup.micro_batch)
+    passes = math.ceil(setup.rank_batch / setup.micro_batch)
     arithmetic = operations_per_step(setup) / rate
     fixed = passes * pass_seconds(setup)
     slow = allocator_slowdown(setup)

@@ -46,5 +46,8 @@ data:
 #   gradient_checkpointing: false
 #   checkpoint_every_steps: 50
 #   keep_checkpoints: 2
-#   threads: 2                # CPU threads of the worker
+#   threads: 2                # CPU threads of each worker process
+#   strategy: single          # ddp: a whole model in each rank; fsdp: a share in each
+#   ranks: 1                  # processes that train together
+#   offload: false            # fsdp on GPUs: shares wait in the machine's memory
 """

@@ -203,7 +203,23 @@ class How(Part):
         None, ge=1, description="Optimizer steps between two checkpoints."
     )
     keep_checkpoints: Whole | None = Field(None, ge=1, description="Newest checkpoints kept.")
-    threads: Whole | None = Field(None, ge=1, description="CPU threads of the worker.")
+    threads: Whole | None = Field(None, ge=1, description="CPU threads of each worker process.")
+    strategy: Literal["single", "ddp", "fsdp"] | None = Field(
+        None,
+        description="`single` trains in one process; `ddp` keeps a whole copy of the model in each rank "
+        "(faster, never smaller); `fsdp` a share of it.",
+    )
+    ranks: Whole | None = Field(
+        None,
+        ge=1,
+        le=1024,
+        description="Processes that train together, one for each device; on a CPU as many as asked.",
+    )
+    offload: bool = Field(
+        False,
+        description="With `fsdp` on GPUs: shares wait in the machine's memory. Far slower, for models that fit "
+        "no other way.",
+    )
 
 
 class Recipe(Part):

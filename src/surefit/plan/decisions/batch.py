@@ -36,7 +36,8 @@ def explain_batch(draft: "Draft") -> list[Decision]:
             "accumulation",
             f"{plural(training.accumulation, 'pass', 'passes')} of "
             f"{plural(training.micro_batch, 'row')} make a "
-            "step; the result does not depend on the split",
+            + (f"step on each of {training.ranks} ranks" if training.ranks > 1 else "step")
+            + "; the result does not depend on the split",
         ),
     ]
 

@@ -59,9 +59,46 @@ def explain_device(draft: "Draft", hardware: Hardware) -> list[Decision]:
         _precision(draft),
         decide(draft, "threads", _threads_reason(draft, hardware), asked(draft, "how", "threads")),
     ]
+    decisions += _rank_decisions(draft)
     if training.allocator:
         decisions.append(decide(draft, "allocator", _allocator_reason(draft)))
     return decisions
+
+
+def _rank_decisions(draft: "Draft") -> list[Decision]:
+    training = draft.training
+    by_user = asked(draft, "how", "strategy")
+    reasons = {
+        "single": "one process on one device",
+        "ddp": f"each of {training.ranks} ranks holds the whole model and trains a part of the rows: faster, "
+        "but never smaller; a model that does not fit in one device does not fit so either",
+        "fsdp": f"each of {training.ranks} ranks holds 1/{training.ranks} of weights, gradients and optimizer "
+        "and gathers a layer when it is needed",
+    }
+    count = "as asked" if asked(draft, "how", "ranks") else "every GPU of this machine"
+    waits = (
+        "the others' shares are fetched in every pass, and a rank may save a checkpoint meanwhile"
+    )
+    return [
+        decide(draft, "strategy", reasons[training.strategy], by_user),
+        decide(
+            draft,
+            "ranks",
+            count if training.ranks > 1 else "nobody asked for more than one",
+            asked(draft, "how", "ranks"),
+        ),
+        decide(
+            draft,
+            "offload",
+            "as asked: shares wait in the machine's memory, and every pass fetches them"
+            if training.offload
+            else "shares stay on their device",
+            training.offload,
+        ),
+        decide(
+            draft, "collective_seconds", waits if training.ranks > 1 else "of no use to one rank"
+        ),
+    ]
 
 
 def _allocator_reason(draft: "Draft") -> str:

@@ -59,3 +59,8 @@ def share_of(text: str) -> float | None:
     """The share that a text such as ``5%`` names (0.05), or None when it names none."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", text)
     return float(match.group(1)) / 100 if match else None
+
+
+def dollars_text(amount: float) -> str:
+    """Dollars as a bill shows them; small amounts keep what can be seen: ``$2.50``, ``$0.0012``."""
+    return f"${amount:,.2f}" if amount >= 0.01 or amount == 0 else f"${amount:.2g}"

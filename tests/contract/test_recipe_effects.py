@@ -40,6 +40,10 @@ CHANGES: dict[str, tuple[Any, Any]] = {
     "goal.weight_decay": (0.0, 0.1),
     "goal.seed": (17, 18),
     "limits.hours": (None, 5),
+    "limits.dollars": (None, 5),
+    "limits.dollars_per_hour": (None, 2),
+    "limits.silent_minutes": (None, 5),
+    "limits.no_improvement": (None, 3),
     "how.micro_batch": (None, 1),
     "how.precision": (None, "bfloat16"),
     "how.layout": ("flat", "padded"),
@@ -126,6 +130,10 @@ def _recipe(field: str, value: Any) -> dict[str, Any]:
         "how": {"ranks": 2} if field == "how.strategy" else {},
         "goal": {"max_length": 64} if field != "goal.max_length" else {},
     }
+    if field == "limits.dollars":
+        values["limits"] = {"dollars_per_hour": 2}
+    if field == "limits.no_improvement":
+        values["data"]["eval"] = "10%"
     *above, last = field.split(".")
     part = values
     for key in above:

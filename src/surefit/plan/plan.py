@@ -93,6 +93,9 @@ class TrainingPlan(_Record):
     eval_every_steps: int | None = Field(
         None, description="Null: only at the end, and only with eval rows."
     )
+    no_improvement: int | None = Field(
+        None, description="Evaluations without a lower loss that end the training."
+    )
     heartbeat_seconds: float = 1.0
     verify_rows: int = Field(4, description="Rows whose logits are compared after reloading.")
     verify_tolerance: float = Field(
@@ -127,6 +130,13 @@ class Plan(_Record):
     seconds: Range | None = None
     limit_seconds: float | None = Field(
         None, description="`limits.hours` in seconds; the supervisor enforces it."
+    )
+    limit_dollars: float | None = Field(None, description="`limits.dollars`, enforced likewise.")
+    dollars_per_hour: float | None = Field(
+        None, description="Price of the machine, all devices; null: not known."
+    )
+    silent_seconds: float | None = Field(
+        None, description="Silence that counts as a hang; null: by phase."
     )
     training: TrainingPlan
     model: ModelFacts

@@ -20,6 +20,7 @@ from surefit.plan.schedule import (
     evaluation_interval,
 )
 from surefit.plan.setup import Setup
+from surefit.plan.spending import evaluations_for, first_limit, refuse_limits
 from surefit.plan.strategy import refuse_ranks, resolve_ranks
 from surefit.plan.verdict import Judgement, judge
 from surefit.plan.way_out import find_ways_out
@@ -43,7 +44,6 @@ class Draft:
     training: TrainingPlan
     disk: tuple[AccountItem, ...]
     seconds: Range | None
-    limit_seconds: float | None
     judgement: Judgement
 
 
@@ -80,7 +80,10 @@ def make_plan(recipe: Recipe, facts: ModelFacts, hardware: Hardware, report: Dat
         disk=draft.disk,
         disk_free_bytes=hardware.disk_free_bytes,
         seconds=draft.seconds,
-        limit_seconds=draft.limit_seconds,
+        limit_seconds=recipe.limits.hours * 3600 if recipe.limits.hours is not None else None,
+        limit_dollars=recipe.limits.dollars,
+        dollars_per_hour=recipe.limits.dollars_per_hour,
+        silent_seconds=recipe.limits.silent_minutes and recipe.limits.silent_minutes * 60,
         training=draft.training,
         model=facts,
         hardware=hardware,
@@ -94,6 +97,7 @@ def draft_plan(
     """Decide everything, without the reasons and the ways out."""
     refuse_impossible(recipe, facts, report)
     refuse_ranks(recipe, hardware, report)
+    refuse_limits(recipe, report)
     ranks = resolve_ranks(recipe, hardware)
     device = choose_device(hardware, ranks.number)
     max_length = planned_max_length(recipe, facts)
@@ -104,7 +108,8 @@ def draft_plan(
     threads = recipe.how.threads or max(1, free_cores(hardware) // ranks.number)
     steps = count_steps(report.usable, recipe.goal.batch, recipe.goal.epochs)
     eval_tokens = float(report.eval_tokens.total) if report.eval_tokens else 0.0
-    eval_every = evaluation_interval(steps, lengths.tokens, eval_tokens, recipe.goal.epochs)
+    usual = evaluation_interval(steps, lengths.tokens, eval_tokens, recipe.goal.epochs)
+    eval_every = evaluations_for(recipe, steps, usual)
     share = _evaluating_share(lengths, eval_tokens, eval_every, steps, recipe.goal.epochs)
     seconds = run_seconds(setup, device, threads, hardware.cpu_cores, steps, share)
     interval = recipe.how.checkpoint_every_steps or checkpoint_interval(
@@ -138,18 +143,17 @@ def draft_plan(
         checkpoint_every_steps=interval,
         keep_checkpoints=keep,
         eval_every_steps=eval_every,
+        no_improvement=recipe.limits.no_improvement,
         verify_rows=verify_rows(setup),
         verify_tolerance=_TOLERANCE[setup.precision],
         allocator=allocator_environment(setup),
     )
     disk = disk_account(setup, keep, lengths.tokens + eval_tokens)
-    limit = recipe.limits.hours * 3600 if recipe.limits.hours is not None else None
+    limit = first_limit(recipe)
     judgement = judge(
         chosen.memory, device, disk, hardware.disk_free_bytes, seconds, limit, lengths.known
     )
-    return Draft(
-        recipe, device, lengths, chosen, tuple(found), training, disk, seconds, limit, judgement
-    )
+    return Draft(recipe, device, lengths, chosen, tuple(found), training, disk, seconds, judgement)
 
 
 def planned_max_length(recipe: Recipe, facts: ModelFacts) -> int:

@@ -22,7 +22,7 @@ def judge(
     disk: tuple[AccountItem, ...],
     disk_free: int,
     seconds: Range | None,
-    limit_seconds: float | None,
+    limit: tuple[float, str] | None,
     lengths_known: bool,
 ) -> Judgement:
     """Memory first, then disk, then time: the first that surely fails decides."""
@@ -36,11 +36,9 @@ def judge(
             f"the disk is too full: the run writes up to {bytes_text(needed)}, "
             f"{bytes_text(disk_free)} are free",
         )
-    if limit_seconds is not None and seconds is not None and seconds.low > limit_seconds:
+    if limit is not None and seconds is not None and seconds.low > limit[0]:
         return Judgement(
-            "does_not_fit",
-            f"it would take at least {seconds_text(seconds.low)}, and `limits.hours` allows "
-            f"{seconds_text(limit_seconds)}",
+            "does_not_fit", f"it would take at least {seconds_text(seconds.low)}, and {limit[1]}"
         )
     if not lengths_known and short.verdict == "tight":
         return Judgement(

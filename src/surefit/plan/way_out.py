@@ -81,8 +81,8 @@ def _other_result(recipe: Recipe, draft: "Draft") -> Iterator[tuple[str, bool, R
         for rank in (recipe.method.rank // 2, 4):
             method = recipe.method.model_copy(update={"rank": rank})
             yield f"method.rank: {rank}", False, recipe.model_copy(update={"method": method})
-    if draft.limit_seconds is not None and draft.seconds is not None:
-        yield from _more_time(recipe, draft.limit_seconds, draft.seconds.high)
+    if recipe.limits.hours is not None and draft.seconds is not None:
+        yield from _more_time(recipe, recipe.limits.hours * 3600, draft.seconds.high)
 
 
 def _more_time(recipe: Recipe, limit: float, seconds: float) -> Iterator[tuple[str, bool, Recipe]]:

@@ -37,6 +37,10 @@ data:
 
 # limits:
 #   hours: 6                  # stop with a checkpoint after this time
+#   dollars: 20               # or after this much money, at the price below
+#   dollars_per_hour: 2.5     # what the machine costs, all its devices together
+#   silent_minutes: 15        # without any progress for this long the run counts as hung
+#   no_improvement: 3         # end after so many evaluations without a lower loss
 
 # how:                        # what the plan decides; fix a line only when you know why
 #   micro_batch: 4            # conversations per pass; goal.batch must be a multiple of it

@@ -172,6 +172,28 @@ class Limits(Part):
     hours: Number | None = Field(
         None, gt=0, description="Wall-clock hours after which the run stops with a checkpoint."
     )
+    dollars: Number | None = Field(
+        None,
+        gt=0,
+        description="Dollars after which the run stops with a checkpoint; needs `limits.dollars_per_hour`.",
+    )
+    dollars_per_hour: Number | None = Field(
+        None,
+        gt=0,
+        description="What the machine costs in an hour, all its devices together.",
+    )
+    silent_minutes: Number | None = Field(
+        None,
+        gt=0,
+        description="Minutes without any progress after which the run counts as hung and is ended. "
+        "Default: by phase, 15 for a training step.",
+    )
+    no_improvement: Whole | None = Field(
+        None,
+        ge=1,
+        description="Evaluations in a row without a lower loss after which training ends; the weights "
+        "of the best one are the result. Needs `data.eval`.",
+    )
 
 
 class How(Part):

@@ -39,7 +39,7 @@ def checkpoint_folders(root: Path) -> list[Path]:
 
 def newest_whole(root: Path) -> tuple[Path | None, tuple[BrokenCheckpoint, ...]]:
     """The newest checkpoint that verifies, and the broken ones that are newer, newest first."""
-    broken = []
+    broken: list[BrokenCheckpoint] = []
     for folder in checkpoint_folders(root):
         why = why_broken(folder)
         if why is None:

@@ -13,6 +13,7 @@ stop.json                 somebody asked the run to stop
 exit.json                 how the worker ended
 result.json model/        the evidence of success and the files it speaks of
 diagnosis.json            why it ended otherwise
+attempts/<N>/             exit, diagnosis, heartbeats and plan of the workers before this one
 """
 
 import os
@@ -126,6 +127,11 @@ class RunFolder:
     def diagnosis(self) -> Path:
         """Why the run ended without success."""
         return self.path / "diagnosis.json"
+
+    @property
+    def attempts(self) -> Path:
+        """What earlier workers of this run have left, a numbered folder each."""
+        return self.path / "attempts"
 
     def heartbeat(self, rank: int) -> Path:
         """The last sign of life of one rank."""

@@ -28,20 +28,23 @@ class RunState(StrEnum):
 _ENDS = frozenset({RunState.DONE, RunState.FAILED, RunState.STOPPED, RunState.LOST})
 _BAD_ENDS = frozenset({RunState.FAILED, RunState.STOPPED, RunState.LOST})
 
-# A worker rehearses before it trains, and a run waits for its device before both.
+# A worker rehearses before it trains, and a run waits for its device before both. Back to `queued`:
+# a new worker goes on from the last checkpoint, by itself after a failure that it can get past, or
+# because somebody resumed the run.
 MOVES: dict[RunState, frozenset[RunState]] = {
     RunState.CREATED: _BAD_ENDS | {RunState.PLANNING, RunState.QUEUED},
     RunState.PLANNING: _BAD_ENDS | {RunState.QUEUED},
     RunState.QUEUED: _BAD_ENDS | {RunState.REHEARSING, RunState.TRAINING},
-    RunState.REHEARSING: _BAD_ENDS | {RunState.TRAINING, RunState.DONE},
-    RunState.TRAINING: _BAD_ENDS | {RunState.VERIFYING},
-    RunState.VERIFYING: _BAD_ENDS | {RunState.DONE},
+    RunState.REHEARSING: _BAD_ENDS | {RunState.QUEUED, RunState.TRAINING, RunState.DONE},
+    RunState.TRAINING: _BAD_ENDS | {RunState.QUEUED, RunState.VERIFYING},
+    RunState.VERIFYING: _BAD_ENDS | {RunState.QUEUED, RunState.DONE},
     RunState.DONE: frozenset(),
-    RunState.FAILED: frozenset(),
-    RunState.STOPPED: frozenset(),
+    RunState.FAILED: frozenset({RunState.QUEUED}),
+    RunState.STOPPED: frozenset({RunState.QUEUED}),
     # Contact may come back: the supervisor finds the worker alive, or its result.
     RunState.LOST: frozenset(
         {
+            RunState.QUEUED,
             RunState.REHEARSING,
             RunState.TRAINING,
             RunState.VERIFYING,

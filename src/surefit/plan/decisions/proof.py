@@ -29,11 +29,17 @@ def explain_saving(draft: "Draft", report: DatasetReport) -> list[Decision]:
             "would take "
             "over a tenth of the time"
         )
+    elif training.no_improvement is not None:
+        evaluating = (
+            f"{plural(report.eval_rows, 'row')} are evaluated at least ten times, so that it can "
+            "be told when nothing gets better"
+        )
     else:
         evaluating = (
             f"{plural(report.eval_rows, 'row')} are evaluated about four times, which takes less "
             "than a tenth of the time"
         )
+    patience = training.no_improvement
     return [
         decide(
             draft,
@@ -48,6 +54,15 @@ def explain_saving(draft: "Draft", report: DatasetReport) -> list[Decision]:
             asked(draft, "how", "keep_checkpoints"),
         ),
         decide(draft, "eval_every_steps", evaluating),
+        decide(
+            draft,
+            "no_improvement",
+            "every step is made, whatever the loss on the eval rows does"
+            if patience is None
+            else f"training ends after {plural(patience, 'evaluation')} without a lower loss; the "
+            "weights of the best one are the result",
+            asked(draft, "limits", "no_improvement"),
+        ),
     ]
 
 

@@ -1,6 +1,7 @@
 """Processes of this machine, told apart by pid, start time and boot: a number alone may be reused."""
 
 import os
+import re
 import select
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -110,3 +111,13 @@ def environment_of(pid: int) -> dict[str, str]:
         return {}
     pairs = (part.partition(b"=") for part in content.split(b"\0") if b"=" in part)
     return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def catches(pid: int, number: int) -> bool:
+    """Whether a process has a handler of its own for a signal (proc(5), SigCgt)."""
+    try:
+        status = (_PROC / str(pid) / "status").read_text()
+    except OSError:
+        return False
+    found = re.search(r"^SigCgt:\s*([0-9a-f]+)$", status, re.MULTILINE)
+    return bool(found and int(found[1], 16) >> (number - 1) & 1)

@@ -23,6 +23,9 @@ class Heartbeat(_Record):
         description="When the work itself last got anywhere; a thread of its own writes `time`.",
     )
     memory_bytes: int | None = None
+    waiting: str | None = Field(
+        None, description="What the worker waits for, such as room on the disk; null: it works."
+    )
 
 
 class ExitStatus(_Record):

@@ -46,6 +46,18 @@ class Course:
         self._wanted = self._state_of(phase.name) or self._wanted
         self.catch_up()
 
+    def begin_again(self, cause: str) -> None:
+        """Back to the queue: another worker goes on from the last checkpoint."""
+        self.forget_phases()
+        self.move(RunState.QUEUED, cause)
+        self._wanted = self.state
+
+    def forget_phases(self) -> None:
+        """What an earlier worker did says nothing about this one."""
+        self._running.clear()
+        self._trained = False
+        self._wanted = self.state
+
     def catch_up(self) -> None:
         """Put on record what a full disk has kept off it."""
         if self._is_ahead(self._wanted):

@@ -44,10 +44,17 @@ def restart_in(variables: dict[str, str]) -> None:
     os.execve(sys.executable, sys.orig_argv, {**os.environ, **wanted})  # noqa: S606 - same argv
 
 
-def prepare_process(log: Path) -> None:
-    """Stacks on a crash and on SIGUSR1, streams by the line, no death by a closed terminal."""
+def prepare_process(log: Path, rank: int = 0) -> None:
+    """Stacks on a crash and on SIGUSR1, streams by the line, no death by a closed terminal.
+
+    On SIGUSR1 the stacks of all threads go to a file of their own, `stacks_rank<N>.txt` beside the
+    log: written in C, so also when no Python code runs any more.
+    """
     faulthandler.enable()
-    faulthandler.register(signal.SIGUSR1, all_threads=True, chain=False)
+    stacks = os.open(
+        log.with_name(f"stacks_rank{rank}.txt"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644
+    )
+    faulthandler.register(signal.SIGUSR1, file=stacks, all_threads=True, chain=False)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     sys.stdout = _SturdyStream(1, log)
     sys.stderr = _SturdyStream(2, log)

@@ -16,8 +16,16 @@ LIMITS = {
     "merge": 3600,
     "push": 1800,
     "eval": 1800,
+    "verify": 1800,
 }
 TRAINING_LIMIT = 900
+
+
+def silence_limit(phase: str) -> float:
+    """Seconds without progress that are normal in a phase."""
+    return LIMITS.get(phase, TRAINING_LIMIT)
+
+
 _STALLED = r"\|\s*[\d.]+[kMGT]?B?/[\d.]+[kMGT]?B? \[[^\]]*B/s\]"
 
 
@@ -51,7 +59,7 @@ class Hang(Signature):
         if not evidence.exit.alive or not beats or evidence.problem is not None:
             return None
         youngest = min(beats, key=lambda beat: beat.seconds_ago)
-        if youngest.seconds_ago < LIMITS.get(youngest.phase, TRAINING_LIMIT):
+        if youngest.seconds_ago < silence_limit(youngest.phase):
             return None
         rank = behind(beats) if len(beats) > 1 else None
         beat = evidence.beat(rank) or youngest

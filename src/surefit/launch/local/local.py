@@ -14,7 +14,7 @@ from surefit.launch.local.environment import worker_environment
 from surefit.launch.local.log_pipe import LogPipe, open_for_worker, pipe_path
 from surefit.launch.local.members import find_worker, kill_all, members_of, send
 from surefit.launch.local.memory_group import MemoryGroup, make_group
-from surefit.launch.process import ProcessIdentity, boot_id, identify
+from surefit.launch.process import ProcessIdentity, boot_id, catches, identify
 from surefit.runs import ExitStatus, RunFolder
 
 
@@ -85,6 +85,17 @@ class LocalLauncher:
             kill_all(run, _identity(job), _group_members(job))
         else:
             send(members_of(run, _identity(job), _group_members(job)), signal.SIGTERM)
+
+    def processes(self, run: RunFolder, job: Job) -> list[int]:
+        """Ids of everything that belongs to the run and lives."""
+        return [one.pid for one in members_of(run, _identity(job), _group_members(job))]
+
+    def ask_for_stacks(self, run: RunFolder, job: Job) -> int:
+        """SIGUSR1 to every process that listens to it; how many there are. It would end the others."""
+        members = members_of(run, _identity(job), _group_members(job))
+        listening = [one for one in members if catches(one.pid, signal.SIGUSR1)]
+        send(listening, signal.SIGUSR1)
+        return len(listening)
 
     def collect(self, run: RunFolder, job: Job) -> ExitStatus:
         """Kill what the worker left behind, count the kernel's kills, and take its exit status.

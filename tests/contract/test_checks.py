@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from token_folders import tokenizer_named
 
 from surefit.data import DatasetReport, Finding, check_data
 from surefit.data.checks import CHECKS
-from surefit.data.checks.check import Check
+from surefit.data.checks.check import Check, Terms
+from surefit.data.row import DataFile, Row
+from surefit.data.turns import settle_turns
 from surefit.recipe.schema import DataSpec
+from surefit.tokens import Rendered
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "data"
 NAMES = [check.code for check in CHECKS]
@@ -99,3 +104,34 @@ def test_a_row_that_cannot_be_trained_is_counted_out(check: type[Check], tmp_pat
     report = _report(check.code, "train", tmp_path)
     assert report.verdict == "refuse"
     assert report.usable < report.rows
+
+
+SAID = st.text(min_size=1, max_size=60).filter(
+    lambda text: not text.isspace() and "</think>" not in text
+)
+
+
+@pytest.mark.parametrize(
+    "check", [one for one in CHECKS if one.only_unusual], ids=lambda one: one.code
+)
+@given(
+    turns=st.lists(
+        st.fixed_dictionaries(
+            {"role": st.sampled_from(["system", "user", "assistant"]), "content": SAID}
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+@settings(max_examples=25, deadline=None)
+def test_a_check_of_unusual_rows_never_hits_a_plain_one(
+    check: type[Check], turns: list[dict[str, str]]
+) -> None:
+    row = Row(DataFile("train.jsonl", Path("train.jsonl"), "train", 1), 1, b"{}", {})
+    row.format, row.messages = row.wanted_format, turns
+    assert row.shaped
+    settle_turns(row)
+    assert row.plain == any(turn["role"] == "assistant" for turn in turns)
+    if row.plain:
+        row.rendered = Rendered("\n".join(turn["content"] for turn in turns), [])
+        assert check(Terms(DataSpec(train="train.jsonl"), None, 4, None)).of_row(row) is None

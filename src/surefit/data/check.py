@@ -140,9 +140,11 @@ class _Reading:
             if row.side == "train":
                 self.totals.rows += 1
             if not look(Stage.LINE, row):
+            row.plain = type(row.value) is dict and not row.notes
                 continue
             self.detection.shape(row)
             if not look(Stage.COLUMNS, row):
+            row.plain = row.plain and row.shaped
                 continue
             settle_turns(row)
             if row.messages and not look(Stage.TURNS, row):

@@ -35,6 +35,10 @@ class Examination:
             stage: [(check, check.of_row) for check in checks]
             for stage, checks in self._of_stage.items()
         }
+        self._plain_row_checks = {
+            stage: [(check, look) for check, look in checks if not check.only_unusual]
+            for stage, checks in self._row_checks.items()
+        }
 
     def look_at_file(self, file: DataFile) -> None:
         """Run the checks of whole files."""
@@ -46,7 +50,8 @@ class Examination:
     def look_at_row(self, stage: Stage, row: Row) -> bool:
         """Run the checks of one stage over a row. Returns whether the row is still usable."""
         usable = True
-        for check, look in self._row_checks[stage]:
+        checks = self._plain_row_checks if row.plain else self._row_checks
+        for check, look in checks[stage]:
             hit = look(row)
             if hit is not None:
                 self._count(check, hit, row.place)

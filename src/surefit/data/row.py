@@ -77,7 +77,8 @@ class Row:
     """A row of plain text."""
     tools: list[Any] | None = None
     plain: bool = False
-    """Turns with known roles and words, one of them an answer, and nothing else."""
+    """Nothing unusual so far: an object that needed no guess, then columns of the wanted format,
+    then turns with known roles and words, one of them an answer, and nothing else."""
     turn_names: list[str] = field(default_factory=list)
     """The columns the turns came from, where they are not turns in the file."""
     rendered: Rendered = field(default_factory=lambda: Rendered("", []))
@@ -100,6 +101,16 @@ class Row:
     def side(self) -> Side:
         """Whether the row was read to train on or to evaluate on."""
         return self.file.side
+
+    @property
+    def shaped(self) -> bool:
+        """Whether the columns gave turns or text of the wanted format, without a guess."""
+        return (
+            self.format == self.wanted_format
+            and not self.problem
+            and not self.notes
+            and (bool(self.messages) or self.text is not None)
+        )
 
     def turn_name(self, index: int) -> str:
         """What messages call a turn: ``turn 2``, or the column it came from."""

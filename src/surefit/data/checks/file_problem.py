@@ -23,6 +23,7 @@ class BrokenCheck(Check):
 
     severity = "refuse"
     stages = frozenset({Stage.LINE})
+    only_unusual = True
     drops_row = True
     kind: ClassVar[BrokenKind]
 
@@ -38,6 +39,7 @@ class NoteCheck(Check):
 
     severity = "warn"
     stages = frozenset({Stage.COLUMNS})
+    only_unusual = True
     note: ClassVar[str]
 
     def of_row(self, row: Row) -> Hit | None:

@@ -28,6 +28,7 @@ class JsonBroken(Check):
     title = "line is not JSON"
     severity = "refuse"
     stages = frozenset({Stage.LINE})
+    only_unusual = True
     drops_row = True
 
     def of_row(self, row: Row) -> Hit | None:

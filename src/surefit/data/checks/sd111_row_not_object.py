@@ -25,6 +25,7 @@ class RowNotObject(Check):
     title = "row is not an object"
     severity = "refuse"
     stages = frozenset({Stage.LINE})
+    only_unusual = True
     drops_row = True
 
     def of_row(self, row: Row) -> Hit | None:

@@ -27,6 +27,7 @@ class ColumnsUnknown(Check):
     title = "columns not known"
     severity = "refuse"
     stages = frozenset({Stage.COLUMNS})
+    only_unusual = True
     drops_row = True
 
     def of_row(self, row: Row) -> Hit | None:

@@ -25,6 +25,7 @@ class ColumnType(Check):
     title = "column of the wrong type"
     severity = "refuse"
     stages = frozenset({Stage.COLUMNS})
+    only_unusual = True
     drops_row = True
 
     message = (

@@ -25,6 +25,7 @@ class MessagesEmpty(Check):
     title = "no turn"
     severity = "refuse"
     stages = frozenset({Stage.COLUMNS})
+    only_unusual = True
     drops_row = True
 
     def of_row(self, row: Row) -> Hit | None:

@@ -25,6 +25,7 @@ class FormatsMixed(Check):
     title = "mixed formats"
     severity = "refuse"
     stages = frozenset({Stage.COLUMNS})
+    only_unusual = True
     drops_row = True
 
     def of_row(self, row: Row) -> Hit | None:

@@ -1,11 +1,14 @@
 """The end of a run: how the worker ended, whether it succeeded, and if not, why."""
 
 from surefit.diagnose.diagnosis import Diagnosis
+from surefit.errors import WorkerExit
 from surefit.plan.plan import Plan
-from surefit.runs import ExitStatus, Problem, RunFolder, RunState
+from surefit.runs import AnyEvent, ExitStatus, Note, Problem, RunFolder, RunState, Status
+from surefit.supervise.attempts import retries
 from surefit.supervise.course import Course
 from surefit.supervise.evidence import why_not_proven, why_rehearsal_not_proven
 from surefit.supervise.records import StopRequest
+from surefit.supervise.recovery import Recovery, recovery_for
 from surefit.supervise.watch import unhindered
 
 _SIGNAL_NAMES = {
@@ -14,8 +17,13 @@ _SIGNAL_NAMES = {
 }  # fmt: skip
 
 
-def conclude(run: RunFolder, plan: Plan, course: Course, status: ExitStatus, *, seen: bool) -> None:
+def conclude(
+    run: RunFolder, plan: Plan, course: Course, status: ExitStatus, *, seen: bool
+) -> Recovery | None:
     """Write how it ended: `exit.json`, then `done`, or `stopped`, or `failed` or `lost` with its diagnosis.
+
+    Returns what to try instead, where the failure is of a kind that may be tried again: the run has
+    not ended then.
 
     Args:
         run: the run.
@@ -31,17 +39,33 @@ def conclude(run: RunFolder, plan: Plan, course: Course, status: ExitStatus, *, 
         if only_rehearses:
             course.move(RunState.REHEARSING)
         course.move(RunState.DONE)
-        return
+        return None
     stop = run.read(run.stop_request, StopRequest)
     if stop is not None:
         course.move(RunState.STOPPED, stop_words(stop, run))
-        return
+        return None
+    if status.code == WorkerExit.TEMPORARY:
+        course.move(RunState.STOPPED, interrupted_words(run))
+        return None
+    diagnosis = _write_diagnosis(run, missing)
+    if not seen:
+        return None  # the caller says that it is lost, and why it thinks so
+    phase = diagnosis.phase if diagnosis else "unknown"
+    found = recovery_for(plan, status, last_problem(run), phase, retries(run))
+    if isinstance(found, Recovery):
+        return found
+    if found is not None:
+        run.append(found.problem)
+        diagnosis = _write_diagnosis(run, missing)
+    course.move(RunState.FAILED, _cause(run, status, missing, diagnosis))
+    return None
+
+
+def _write_diagnosis(run: RunFolder, missing: str) -> Diagnosis | None:
     diagnosis = unhindered(lambda: diagnosis_of(run, missing), None)
     if diagnosis is not None:
         run.write(run.diagnosis, diagnosis)
-    if not seen:
-        return  # the caller says that it is lost, and why it thinks so
-    course.move(RunState.FAILED, _cause(run, status, missing, diagnosis))
+    return diagnosis
 
 
 def diagnosis_of(run: RunFolder, missing: str) -> Diagnosis:
@@ -75,6 +99,14 @@ def stop_words(stop: StopRequest, run: RunFolder) -> str:
     return f"{head}; {kept}"
 
 
+def interrupted_words(run: RunFolder) -> str:
+    """Who ended a worker that nobody here had asked to, in its own words, and how to go on."""
+    said = [event for event in _since_queued(run) if isinstance(event, Note)]
+    told = next((note.text for note in reversed(said) if note.topic == "stopped"), None)
+    head = told or "the system asked the worker to end, and it did"
+    return f"interrupted: {head}; go on with `surefit resume {run.id}`"
+
+
 def _newest_checkpoint(run: RunFolder) -> int | None:
     steps = [
         int(path.parent.name.removeprefix("step-"))
@@ -95,6 +127,16 @@ def _cause(run: RunFolder, status: ExitStatus, missing: str, diagnosis: Diagnosi
 
 
 def last_problem(run: RunFolder) -> Problem | None:
-    """The last problem the worker has told of."""
-    found = [event for _, event in run.read_events() if isinstance(event, Problem)]
+    """The last problem that this worker has told of; those of earlier ones are history."""
+    found = [event for event in _since_queued(run) if isinstance(event, Problem)]
     return found[-1] if found else None
+
+
+def _since_queued(run: RunFolder) -> list[AnyEvent]:
+    """The events since the run last waited for its device: those of the last worker."""
+    found: list[AnyEvent] = []
+    for _, event in run.read_events():
+        if isinstance(event, Status) and event.state is RunState.QUEUED:
+            found.clear()
+        found.append(event)
+    return found

@@ -7,7 +7,7 @@ prepares or writes, bytes that its processes read and wrote count too: a downloa
 
 import contextlib
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +20,7 @@ _BYTES_COUNT = frozenset(
 )
 _STILL_WAITING_SECONDS = 30.0
 _STEPS_OF_PATIENCE = 10
+_WORTH_A_LOOK_SECONDS = 2.0  # to look at every process costs more than to read a heartbeat
 
 
 @dataclass(frozen=True)
@@ -52,22 +53,22 @@ class HangWatch:
     _bytes: int = 0
     _bytes_moved: float = field(default=0.0)
 
-    def look(self, processes: Iterable[int], now: float | None = None) -> Hang | None:
+    def look(self, processes: Callable[[], Iterable[int]], now: float | None = None) -> Hang | None:
         """The hang, if it is one now.
 
         Args:
-            processes: ids of the worker's processes, whose traffic may count.
+            processes: gives the ids of the worker's processes, where their traffic counts.
             now: seconds since 1970; for tests.
         """
         now = time.time() if now is None else now
-        self._see_bytes(processes, now)
         beats = self._beats()
         if any(beat.waiting and now - beat.time < _STILL_WAITING_SECONDS for beat in beats):
             return None  # it says what it waits for, and that it does
         last = max((beat.moved or beat.time for beat in beats), default=self.began)
         behind = min(beats, key=lambda beat: (beat.step, beat.moved or beat.time), default=None)
         phase = behind.phase if behind else "import"
-        if phase in _BYTES_COUNT:
+        if phase in _BYTES_COUNT and now - last > _WORTH_A_LOOK_SECONDS:
+            self._see_bytes(processes(), now)
             last = max(last, self._bytes_moved)
         usual = max(silence_limit(phase), _STEPS_OF_PATIENCE * self.step_seconds)
         limit = self.limit_seconds or usual

@@ -6,20 +6,24 @@ import signal
 import time
 from collections.abc import Callable
 from types import FrameType
+from typing import TypeVar
 
 from surefit.errors import OutsideError, SurefitError, WorkerExit
 from surefit.launch import Job, LocalLauncher, launcher_named
 from surefit.launch.process import ProcessIdentity, boot_id, environment_of, identify
 from surefit.plan.plan import Plan
 from surefit.runs import ExitStatus, Problem, RunFolder, RunState
+from surefit.supervise.attempts import put_aside, retries
 from surefit.supervise.course import Course
 from surefit.supervise.device_lock import DeviceLock
 from surefit.supervise.ending import conclude, exit_words, stop_words
 from surefit.supervise.lost import lost_words
-from surefit.supervise.records import StopRequest, SupervisorRecord
+from surefit.supervise.records import NO_JOB, StopRequest, SupervisorRecord
+from surefit.supervise.recovery import Recovery
 from surefit.supervise.redaction import Redactor, secret_values
 from surefit.supervise.watch import Watch
 
+Result = TypeVar("Result")
 _PATIENCE_SECONDS = 600.0
 _RETRY_SECONDS = 1.0
 
@@ -65,37 +69,56 @@ def _live(run: RunFolder, plan: Plan, course: Course, command: tuple[str, ...] |
     launcher = launcher_named(job.launcher if job else LocalLauncher.name)
     run.write(run.supervisor, record)
     redactor = Redactor(_secrets(job))
-    watch = Watch(run, plan, launcher, course, redactor, command=command)
-    _on_sigterm(lambda: setattr(watch, "signalled", True))
+
+    def watch_over(plan: Plan) -> Watch:
+        watch = Watch(run, plan, launcher, course, redactor, command=command)
+        _on_sigterm(lambda: setattr(watch, "signalled", True))
+        return watch
+
     if job is not None:
-        _take_over(run, plan, course, watch, record, job)
-        return
-    if before is not None and before.boot != boot_id():
+        again = _take_over(run, plan, course, watch_over(plan), record, job)
+        if again is None:
+            return
+        plan = _begin_again(run, course, record, again)
+    elif before is not None and before.boot != boot_id():
         course.move(RunState.LOST, lost_words(run))
         return
     course.move(RunState.QUEUED)
     lock = DeviceLock()
     try:
-        if not watch.wait_for_device(lock):
-            stop = watch.stop_request() or StopRequest(who="the system")
-            course.move(RunState.STOPPED, stop_words(stop, run))
-            return
-        try:
-            job = watch.launch(lock)
-        except OutsideError as error:
-            _not_started(run, course, error)
-            return
-        record = _with_job(record, job)
-        run.write(run.supervisor, record)
-        watch.until_end(job, record.launched)
-        _finish(run, plan, course, watch, job, seen=True)
+        while (again := _one_worker(run, plan, course, watch_over(plan), record, lock)) is not None:
+            plan = _begin_again(run, course, record, again)
     finally:
         lock.release()
 
 
+def _one_worker(
+    run: RunFolder,
+    plan: Plan,
+    course: Course,
+    watch: Watch,
+    record: SupervisorRecord,
+    lock: DeviceLock,
+) -> Recovery | None:
+    """A worker from its start to its end; what to try next, or None: the run has ended."""
+    if not (watch.wait_out(_due(run)) and watch.wait_for_device(lock)):
+        stop = watch.stop_request() or StopRequest(who="the system")
+        course.move(RunState.STOPPED, stop_words(stop, run))
+        return None
+    try:
+        job = watch.launch(lock)
+    except OutsideError as error:
+        _not_started(run, course, error)
+        return None
+    record = _with_job(record, job)
+    run.write(run.supervisor, record)
+    watch.until_end(job, record.launched)
+    return _finish(run, plan, course, watch, job, seen=True)
+
+
 def _take_over(
     run: RunFolder, plan: Plan, course: Course, watch: Watch, record: SupervisorRecord, job: Job
-) -> None:
+) -> Recovery | None:
     """Go on with what an earlier supervisor began; its worker may live or have ended unseen."""
     alive = launcher_named(job.launcher).status(job).alive
     if alive:
@@ -106,24 +129,48 @@ def _take_over(
         )
         watch.take_over(job)
         watch.until_end(job, record.launched)
-    _finish(run, plan, course, watch, job, seen=alive)
+    return _finish(run, plan, course, watch, job, seen=alive)
+
+
+def _begin_again(run: RunFolder, course: Course, record: SupervisorRecord, again: Recovery) -> Plan:
+    """Put the ended worker's traces aside, write the next plan, and say why. Returns that plan."""
+
+    def write() -> None:
+        run.write(run.supervisor, record.model_copy(update=NO_JOB))
+        put_aside(run, again.retry)
+        run.write(run.plan, again.plan)
+        course.note(
+            "recovery", f"{again.retry.cause}: {again.retry.change}", **again.retry.model_dump()
+        )
+        course.begin_again(again.retry.cause)
+
+    _with_patience(write)
+    return again.plan
+
+
+def _due(run: RunFolder) -> float:
+    """When the next worker may start, seconds since 1970: a back-off is waited out."""
+    last = retries(run)[-1:]
+    state_time = max((event.time for _, event in run.read_events()), default=0.0)
+    return state_time + last[0].wait_seconds if last else 0.0
 
 
 def _finish(
     run: RunFolder, plan: Plan, course: Course, watch: Watch, job: Job, *, seen: bool
-) -> None:
+) -> Recovery | None:
     launcher = launcher_named(job.launcher)
     why_lost = None if seen else lost_words(run)
     status = launcher.collect(run, job)
     watch.last_words()
     if isinstance(launcher, LocalLauncher):
         launcher.forget_pipe(run)
-    _with_patience(lambda: conclude(run, plan, course, status, seen=seen))
-    if not course.state.is_final:
+    again = _with_patience(lambda: conclude(run, plan, course, status, seen=seen))
+    if again is None and not course.state.is_final:
         _with_patience(lambda: course.move(RunState.LOST, why_lost or exit_words(status)))
+    return again
 
 
-def _with_patience(write: Callable[[], None]) -> None:
+def _with_patience(write: Callable[[], Result]) -> Result:
     """Write down an end, and wait for room where the disk is full.
 
     Raises:
@@ -171,7 +218,8 @@ def _new_record(before: SupervisorRecord | None) -> SupervisorRecord:
     mine = {"pid": me.pid, "start_time": me.start_time, "boot": me.boot}
     if before is None:
         return SupervisorRecord(**mine)
-    return before.model_copy(update={**mine, "takeovers": before.takeovers + 1})
+    lost = 0 if before.job is None else 1
+    return before.model_copy(update={**mine, "takeovers": before.takeovers + lost})
 
 
 def _job_of(run: RunFolder, before: SupervisorRecord | None) -> Job | None:

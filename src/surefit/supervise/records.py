@@ -41,6 +41,10 @@ class SupervisorRecord(BaseModel):
         return ProcessIdentity(job.pid, job.start_time, job.boot) if job else None
 
 
+NO_JOB = {"job": None, "worker_pid": None, "worker_start_time": None, "launched": None}
+"""Changes a record to one of a supervisor whose worker has ended and was put aside."""
+
+
 class StopRequest(BaseModel):
     """`stop.json`: somebody or something wants the run to end."""
 

@@ -140,6 +140,8 @@ class Story:
 
     def _status(self, event: Status) -> None:
         self.state, self.cause = event.state, event.cause
+        if event.state is RunState.QUEUED:  # another worker: what the last one was at is history
+            self.problem, self._phases, self._pace = None, [], []
         if event.state in (RunState.REHEARSING, RunState.TRAINING):
             self.started = self.started or event.time
         self.ended = event.time if event.state.is_final else None

@@ -1,4 +1,4 @@
-"""The watch over one run: wait for the device, start the worker, keep its log, notice its end."""
+"""The watch over one worker: wait for the device, start it, keep its log, notice hangs and its end."""
 
 import os
 import select
@@ -9,22 +9,29 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from surefit.errors import OutsideError
-from surefit.launch import Job, Launcher, LogSource, Order
+from surefit.launch import Job, Launcher, LocalLauncher, LogSource, Order
 from surefit.plan.plan import Plan
-from surefit.runs import Phase, RunFolder, RunState
+from surefit.runs import Phase, RunFolder, RunState, Status
+from surefit.runs.checkpoints import MANIFEST
 from surefit.runs.tail import EventTail
 from surefit.supervise.bounded_log import BoundedLog
 from surefit.supervise.course import Course
 from surefit.supervise.device_lock import DeviceLock
+from surefit.supervise.disk_room import DiskRoom
+from surefit.supervise.hang_end import end_hang
+from surefit.supervise.hangs import HangWatch
+from surefit.supervise.limits import WARN_SHARE, limits_of
 from surefit.supervise.records import StopRequest
 from surefit.supervise.redaction import Redactor
-from surefit.units import seconds_text
+from surefit.supervise.spent import spent_before
 
 Result = TypeVar("Result")
 TICK_SECONDS = 0.1
+LOOK_SECONDS = 1.0  # between two looks at heartbeats, traffic and disk
 STOP_GRACE_SECONDS = 7.0
 LIMIT_GRACE_SECONDS = 60.0  # a checkpoint is worth more than a minute
-_WARN_SHARE = 0.8
+_LONGEST_GRACE_SECONDS = 900.0
+_SLOW_DISK_BYTES_PER_SECOND = 50e6
 _DRAIN_ROUNDS = 64  # at most 64 MiB wait in a pipe of 1 MiB; a bound is a bound
 
 
@@ -48,7 +55,12 @@ class Watch:
         self._events = EventTail(run.events)
         self._source: LogSource | None = None
         self._asked_at: float | None = None
-        self._warned = False
+        self._spent = spent_before(run)
+        self._limits = limits_of(plan)
+        self._warned: set[str] = set()
+        self._hangs: HangWatch | None = None
+        self._room = DiskRoom(run, plan, course)
+        self._next_look = 0.0
         self._lost_bytes = 0
         self._complaint = ""
         self.signalled = False  # set by the process's SIGTERM handler
@@ -70,6 +82,14 @@ class Watch:
             time.sleep(TICK_SECONDS)
         return self.stop_request() is None
 
+    def wait_out(self, due: float) -> bool:
+        """Wait until a moment (seconds since 1970); False: the run was stopped while it waited."""
+        while time.time() < due:
+            if self.stop_request() is not None:
+                return False
+            time.sleep(TICK_SECONDS)
+        return self.stop_request() is None
+
     def launch(self, lock: DeviceLock) -> Job:
         """Start the worker.
 
@@ -79,9 +99,9 @@ class Watch:
         self._source = self._launcher.logs(self._run, None)
         order = Order(self._run, self._plan.training, self._command, (lock.descriptor,))
         job = self._launcher.submit(order)
-        self._course.move(
-            RunState.REHEARSING if self._plan.training.rehearse else RunState.TRAINING
-        )
+        goes_on = any(self._run.checkpoints.glob(f"step-*/{MANIFEST}"))
+        rehearses = self._plan.training.rehearse and not goes_on
+        self._course.move(RunState.REHEARSING if rehearses else RunState.TRAINING)
         return job
 
     def take_over(self, job: Job) -> None:
@@ -91,6 +111,9 @@ class Watch:
     def until_end(self, job: Job, launched: float | None) -> None:
         """Return when the worker has ended. `launched` is when it was started, by the clock."""
         handle = _pidfd(job.pid)
+        began = launched or time.time()
+        slowest = self._plan.seconds.high / self._plan.training.steps if self._plan.seconds else 0.0
+        self._hangs = HangWatch(self._run, self._plan.silent_seconds, began, slowest)
         try:
             while self._launcher.status(job).alive:
                 self._sleep(handle)
@@ -99,6 +122,7 @@ class Watch:
                     self._follow_events()
                     self._mind_limit(launched)
                     self._mind_stop(job)
+                    self._look_around(job)
                 except OutsideError as error:  # a full disk must not end the watch
                     self._complain(error)
         finally:
@@ -152,7 +176,14 @@ class Watch:
             self._lost_bytes = 0
 
     def _follow_events(self) -> None:
-        for _, event in self._events.poll():
+        """Follow the phases of this worker; what is older than the last `queued` was another's."""
+        heard = [event for _, event in self._events.poll()]
+        for number in range(len(heard) - 1, -1, -1):
+            event = heard[number]
+            if isinstance(event, Status) and event.state is RunState.QUEUED:
+                heard = heard[number + 1 :]
+                break
+        for event in heard:
             if isinstance(event, Phase):
                 self._course.see(event)
         self._course.catch_up()
@@ -164,21 +195,34 @@ class Watch:
             sys.stderr.write(self._complaint + "\n")
 
     def _mind_limit(self, launched: float | None) -> None:
-        limit = self._plan.limit_seconds
-        if limit is None or launched is None or self._asked_at is not None:
+        if launched is None or self._asked_at is not None:
             return
-        elapsed = time.time() - launched
-        if elapsed >= limit:
-            reason = f"the limit of {seconds_text(limit)} (`limits.hours`) is reached"
-            self._run.write(
-                self._run.stop_request, StopRequest(who="limits.hours", how="limit", reason=reason)
-            )
-        elif elapsed >= limit * _WARN_SHARE and not self._warned:
-            self._warned = True
-            left = seconds_text(limit - elapsed)
-            self._course.note(
-                "limit", f"the run stops in {left}: `limits.hours` is {seconds_text(limit)}"
-            )
+        spent = self._spent + time.time() - launched
+        for limit in self._limits:
+            if spent >= limit.seconds:
+                ask = StopRequest(who=limit.field, how="limit", reason=limit.reached_words())
+                self._run.write(self._run.stop_request, ask)
+                return
+            if spent >= limit.seconds * WARN_SHARE and limit.field not in self._warned:
+                self._warned.add(limit.field)
+                self._course.note("limit", limit.near_words(spent), field=limit.field)
+
+    def _look_around(self, job: Job) -> None:
+        """What need not be looked at in every tick: hangs and the disk."""
+        now = time.monotonic()
+        if now < self._next_look or self._hangs is None:
+            return
+        self._next_look = now + LOOK_SECONDS
+        self._room.look()
+        if self._asked_at is not None or not isinstance(self._launcher, LocalLauncher):
+            return
+        hang = self._hangs.look(lambda: self._local_processes(job))
+        if hang is not None:
+            end_hang(self._run, self._launcher, job, hang)
+
+    def _local_processes(self, job: Job) -> list[int]:
+        launcher = self._launcher
+        return launcher.processes(self._run, job) if isinstance(launcher, LocalLauncher) else []
 
     def _mind_stop(self, job: Job) -> None:
         """Ask the worker to end, once; end it when its grace is over."""
@@ -190,9 +234,18 @@ class Watch:
             self._asked_at = now
             self._launcher.cancel(self._run, job, firm=False)
             return
-        grace = LIMIT_GRACE_SECONDS if stop.how == "limit" else STOP_GRACE_SECONDS
+        grace = grace_seconds(self._plan, LIMIT_GRACE_SECONDS if stop.how == "limit" else None)
         if stop.at_once or now - self._asked_at > grace:
             self._launcher.cancel(self._run, job, firm=True)
+
+
+def grace_seconds(plan: Plan, least: float | None = None) -> float:
+    """How long a worker that was asked to stop may finish its step and write its checkpoint."""
+    step = plan.seconds.high / plan.training.steps if plan.seconds else 0.0
+    checkpoints = sum(item.bytes for item in plan.disk if item.item == "checkpoints")
+    writing = checkpoints / (plan.training.keep_checkpoints + 1) / _SLOW_DISK_BYTES_PER_SECOND
+    needed = (least or STOP_GRACE_SECONDS) + 2 * step + writing
+    return min(needed, _LONGEST_GRACE_SECONDS)
 
 
 def unhindered(work: Callable[[], Result], instead: Result) -> Result:

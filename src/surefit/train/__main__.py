@@ -9,6 +9,8 @@ from surefit.runs.folder import RunFolder
 from surefit.train.environment import prepare_process, restart_in, worker_environment
 from surefit.train.failures import WorkerEnd
 from surefit.train.journal import Journal
+from surefit.train.place import STOP_SIGNAL, Place
+from surefit.train.rank_processes import run_ranks
 from surefit.train.stop import StopSignal
 
 
@@ -23,10 +25,18 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(no_plan(run).as_text() + "\n")
         return WorkerExit.INPUT_MISSING
     restart_in(worker_environment(plan.training))
+    place = Place.here()
+    if plan.training.ranks > 1 and not place.is_rank:
+        prepare_process(run.log)
+        return run_ranks(run, plan)
+    place.die_with_parent()
     stop = StopSignal()
-    stop.listen()
-    prepare_process(run.log)
-    journal = Journal(run, plan.training.heartbeat_seconds)
+    if place.parent is None:
+        stop.listen()
+    else:
+        stop.listen_to_parent(STOP_SIGNAL)
+    prepare_process(run.log, place.rank)
+    journal = Journal(run, plan.training.heartbeat_seconds, place)
     with WorkerEnd(journal) as end:
         journal.start()
         with journal.phase("import"):

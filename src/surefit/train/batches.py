@@ -7,12 +7,14 @@ line no row learns from the end of another. `numbers` are the rows, `real_tokens
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from surefit.plan.plan import TrainingPlan
 from surefit.train.rows import Row
 
 Batch = dict[str, Tensor]
@@ -62,7 +64,24 @@ def collate_padded(rows: Sequence[Row], pad_id: int = 0) -> Batch:
     }
 
 
+def idle(batch: Batch) -> Batch:
+    """A micro-batch without a target: a rank without a row goes through it beside the others."""
+    nothing = torch.zeros(0, dtype=torch.int64)
+    empty = dict.fromkeys(("targets", "row_of", "column_of", "numbers"), nothing)
+    return {**batch, **empty, "real_tokens": torch.tensor(0)}
+
+
+def collate_lines(lines: Sequence[Sequence[Row]]) -> Batch:
+    """Packed lines, one behind the other: rows see only themselves, whichever line they are in."""
+    return collate_flat([row for line in lines for row in line])
+
+
 COLLATE: dict[str, Collate] = {"flat": collate_flat, "padded": collate_padded}
+
+
+def collate_for(training: TrainingPlan) -> Callable[[Sequence[Any]], Batch]:
+    """How items of the training set become a micro-batch."""
+    return collate_lines if training.packing else COLLATE[training.layout]
 
 
 def _predictable(row: Row) -> npt.NDArray[np.bool_]:

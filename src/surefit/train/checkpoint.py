@@ -3,6 +3,7 @@
     checkpoints/step-<N>/
         adapter_model.safetensors or model*.safetensors   weights
         optimizer.pt scheduler.pt rng_state.pth trainer_state.json   as the Trainer reads them again
+        optimizer_<R>.pt rng_state_<R>.pth   instead, of each rank, where several train
         tally.json       counts so far
         manifest.json    written last: sizes and SHA-256 of all the others
 
@@ -10,11 +11,11 @@ A checkpoint is written under another name, read back, compared with the weights
 then renamed. Old ones go after that, so there is always a whole one.
 """
 
+import contextlib
 import json
 import os
 import random
 import shutil
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,17 @@ from surefit.plan.plan import TrainingPlan
 from surefit.runs.checkpoints import MANIFEST, checkpoint_folders, describe_file, is_whole
 from surefit.runs.event import Checkpoint
 from surefit.runs.fingerprint import fingerprint
+from surefit.train import ranks
 from surefit.train.journal import Journal
 from surefit.train.model import trainable
+from surefit.train.sharding import (
+    gathered,
+    is_shared_out,
+    local,
+    optimizer_share,
+    rows_of_share,
+    strategy_of,
+)
 
 
 def write_checkpoint(
@@ -41,6 +51,9 @@ def write_checkpoint(
     origin: dict[str, dict[str, str]],
 ) -> Path:
     """Write, verify and publish the checkpoint of the trainer's present step.
+
+    Every rank writes what only it has, and compares its share of the weights with the file; the
+    first writes the rest and publishes.
 
     Args:
         trainer: what is trained.
@@ -54,36 +67,66 @@ def write_checkpoint(
     """
     step, root = trainer.state.global_step, journal.run.checkpoints
     folder, draft = root / f"step-{step}", root / f".step-{step}.partial"
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True)
+    if ranks.is_first():
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+    ranks.barrier()
     save_weights(trainer.model, draft)
-    torch.save(trainer.optimizer.state_dict(), draft / "optimizer.pt")
-    torch.save(trainer.lr_scheduler.state_dict(), draft / "scheduler.pt")
-    torch.save(rng_states(), draft / "rng_state.pth")
-    trainer.state.save_to_json(str(draft / "trainer_state.json"))
-    (draft / "tally.json").write_text(json.dumps(asdict(tally)))
+    if training.strategy == "fsdp" or ranks.is_first():
+        torch.save(optimizer_share(trainer.optimizer), draft / optimizer_file(training.strategy))
+    torch.save(rng_states(), draft / random_file())
+    ranks.barrier()
+    verify_weights(trainer.model, draft)
+    ranks.barrier()
+    if ranks.is_first():
+        torch.save(trainer.lr_scheduler.state_dict(), draft / "scheduler.pt")
+        trainer.state.save_to_json(str(draft / "trainer_state.json"))
+        (draft / "tally.json").write_text(json.dumps(asdict(tally)))
+        _publish(draft, folder, trainer, journal, training, origin)
+        prune_checkpoints(root, training.keep_checkpoints)
+    ranks.barrier()
+    return folder
+
+
+def _publish(
+    draft: Path,
+    folder: Path,
+    trainer: Any,
+    journal: Journal,
+    training: TrainingPlan,
+    origin: dict[str, dict[str, str]],
+) -> None:
+    """Write the manifest, have the disk keep everything, and give the checkpoint its name."""
+    step = trainer.state.global_step
     files = [describe_file(file, draft) for file in sorted(draft.rglob("*")) if file.is_file()]
     manifest = {
         "format": 1,
         "step": step,
         "steps": training.steps,
-        "world_size": 1,
-        "strategy": "single",
+        "world_size": ranks.world_size(),
+        "strategy": strategy_of(trainer.model_wrapped),
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
         "origin": origin,
         "files": [file.model_dump() for file in files],
     }
     (draft / MANIFEST).write_text(json.dumps(manifest, indent=1))
-    verify_weights(trainer.model, draft)
     for file in draft.rglob("*"):
         flush(file)
     shutil.rmtree(folder, ignore_errors=True)
     draft.rename(folder)
-    flush(root)
+    flush(folder.parent)
     size = sum(file.size_bytes for file in files)
     journal.add(Checkpoint(step=step, folder=f"checkpoints/step-{step}", size_bytes=size))
-    prune_checkpoints(root, training.keep_checkpoints)
-    return folder
+
+
+def optimizer_file(strategy: str) -> str:
+    """Where the optimizer's state is kept: where it is shared out, a file for each rank."""
+    return f"optimizer_{ranks.rank()}.pt" if strategy == "fsdp" else "optimizer.pt"
+
+
+def random_file() -> str:
+    """Where this rank's random numbers are kept; the names are those that the Trainer looks for."""
+    return f"rng_state_{ranks.rank()}.pth" if ranks.world_size() > 1 else "rng_state.pth"
 
 
 def prune_checkpoints(root: Path, keep: int, best: int | None = None) -> None:
@@ -111,49 +154,76 @@ def origin_of(base: Path, data: Path) -> dict[str, dict[str, str]]:
 
 
 def verify_weights(model: Any, folder: Path) -> None:
-    """Compare the saved weights with those in memory, bit for bit.
+    """Compare the saved weights with those in memory, bit for bit; each rank its share.
 
     Raises:
         OutsideError: a weight is missing or differs.
     """
-    saved = dict(read_weights(folder))
-    for name, weight in trainable(model).items():
-        kept = saved.get(_name_in_file(name))
-        if kept is None or not torch.equal(kept.to(weight.device), weight.detach()):
-            raise OutsideError(
-                f"the checkpoint in {folder} is not what was written",
-                f"the weight {name} "
-                + ("is missing" if kept is None else "differs when read back"),
-                "check the disk and its file system; the checkpoint before this one is whole",
-                worker_exit=WorkerExit.DISK,
-            )
+    with SavedWeights(folder) as saved:
+        for name, weight in trainable(model).items():
+            kept = saved.part(name, weight) if name in saved else None
+            if kept is None or not torch.equal(
+                kept.to(local(weight).device), local(weight.detach())
+            ):
+                raise OutsideError(
+                    f"the checkpoint in {folder} is not what was written",
+                    f"the weight {name} "
+                    + ("is missing" if kept is None else "differs when read back"),
+                    "check the disk and its file system; the checkpoint before this one is whole",
+                    worker_exit=WorkerExit.DISK,
+                )
 
 
 @torch.no_grad()
 def load_weights(model: Any, folder: Path) -> None:
-    """Put a checkpoint's weights into the model, bit for bit."""
-    saved = dict(read_weights(folder))
-    for name, weight in trainable(model).items():
-        weight.copy_(saved[_name_in_file(name)])
+    """Put a checkpoint's weights into the model, bit for bit; each rank its share."""
+    with SavedWeights(folder) as saved:
+        for name, weight in trainable(model).items():
+            local(weight).copy_(saved.part(name, weight))
 
 
 def save_weights(model: Any, folder: Path) -> None:
-    """Write adapter or model as plain peft or transformers do, without peft's empty model card."""
-    model.save_pretrained(folder)
-    (folder / "README.md").unlink(missing_ok=True)
+    """Write adapter or model as plain peft or transformers do, without peft's empty model card.
+
+    A sharded model is put together on the first rank: what is written is whole, and loads anywhere.
+    """
+    weights = trainable(model)
+    shared_out = any(is_shared_out(weight) for weight in weights.values())
+    content = {"state_dict": gathered(weights)} if shared_out else {}
+    if ranks.is_first():
+        model.save_pretrained(folder, **content)
+        (folder / "README.md").unlink(missing_ok=True)
+
+
+class SavedWeights(contextlib.AbstractContextManager["SavedWeights"]):
+    """The tensors of a folder's safetensors files, read one at a time or in parts."""
+
+    def __init__(self, folder: Path) -> None:
+        self._open = contextlib.ExitStack()
+        self._places: dict[str, Any] = {}
+        for file in sorted(folder.glob("*.safetensors")):
+            handle = self._open.enter_context(safe_open(file, framework="pt"))
+            self._places.update(dict.fromkeys(handle.keys(), handle))
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def __contains__(self, name: str) -> bool:
+        return _name_in_file(name) in self._places
+
+    def part(self, name: str, weight: torch.Tensor) -> torch.Tensor:
+        """What of a saved tensor this rank holds of `weight`."""
+        name = _name_in_file(name)
+        if not is_shared_out(weight):
+            whole: torch.Tensor = self._places[name].get_tensor(name)
+            return whole
+        part: torch.Tensor = self._places[name].get_slice(name)[rows_of_share(weight.shape[0])]
+        return part
 
 
 def _name_in_file(name: str) -> str:
     """peft leaves the adapter's name out of its file."""
     return name.replace(".default.", ".")
-
-
-def read_weights(folder: Path) -> Iterator[tuple[str, torch.Tensor]]:
-    """Every tensor of a folder's safetensors files."""
-    for file in sorted(folder.glob("*.safetensors")):
-        with safe_open(file, framework="pt") as handle:
-            for name in handle.keys():  # noqa: SIM118 - no dict
-                yield name, handle.get_tensor(name)
 
 
 def rng_states() -> dict[str, Any]:

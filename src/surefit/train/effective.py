@@ -14,8 +14,11 @@ import torch
 from surefit.plan.plan import Plan
 from surefit.recipe.schema import LoraMethod
 from surefit.runs.result import Effective
+from surefit.train import ranks
 from surefit.train.failures import ConfigurationDiffers
+from surefit.train.lines import PackedLines
 from surefit.train.model import DTYPES, recomputes_activations, trainable
+from surefit.train.sharding import is_offloaded, share_held, strategy_of
 
 
 def declared(plan: Plan) -> dict[str, Any]:
@@ -26,6 +29,13 @@ def declared(plan: Plan) -> dict[str, Any]:
     return {
         "device": training.device,
         "threads": training.threads,
+        "strategy": training.strategy,
+        "ranks": training.ranks,
+        "held_by_each_rank": f"1/{training.ranks if training.strategy == 'fsdp' else 1}",
+        "offload": training.offload,
+        "collectives": {"cpu": "gloo", "cuda": "nccl"}[training.device]
+        if training.ranks > 1
+        else None,
         "frozen_dtypes": [training.precision] if lora else [],
         # Adapters are small and learn in float32 whatever the base is kept in.
         "trainable_dtypes": ["float32"] if lora else [training.precision],
@@ -53,6 +63,9 @@ def declared(plan: Plan) -> dict[str, Any]:
         "batch": training.batch,
         "layout": training.layout,
         "rows": training.rows,
+        "packing": training.packing,
+        "sequences": training.sequences,
+        "by_length": training.by_length,
         "steps": training.steps,
         "seed": training.seed,
         "allocator": dict(training.allocator),
@@ -69,6 +82,11 @@ def effective(trainer: Any, plan: Plan) -> dict[str, Any]:
     return {
         "device": next(model.parameters()).device.type,
         "threads": torch.get_num_threads(),
+        "strategy": strategy_of(trainer.model_wrapped),
+        "ranks": ranks.world_size(),
+        "held_by_each_rank": share_held(model),
+        "offload": is_offloaded(model),
+        "collectives": ranks.backend(plan.training.device),
         "frozen_dtypes": _dtypes(frozen),
         "trainable_dtypes": _dtypes(weights.values()),
         "attention": model.config._attn_implementation,
@@ -87,7 +105,10 @@ def effective(trainer: Any, plan: Plan) -> dict[str, Any]:
         "accumulation": trainer.args.gradient_accumulation_steps,
         "batch": trainer.get_total_train_batch_size(trainer.args),
         "layout": _layout(some_batch),
-        "rows": len(trainer.train_dataset),
+        "rows": len(trainer.rows),
+        "packing": isinstance(trainer.train_dataset, PackedLines),
+        "sequences": _sequences(trainer.train_dataset),
+        "by_length": trainer.order.block > 1,
         "steps": _steps(trainer, plan.training.epochs),
         "seed": trainer.order.seed,
         "allocator": {name: os.environ.get(name) for name in plan.training.allocator},
@@ -130,6 +151,11 @@ def _steps(trainer: Any, epochs: float) -> int:
     batches = len(trainer.get_train_dataloader())
     each: int = -(-batches // trainer.args.gradient_accumulation_steps)
     return math.ceil(round(each * epochs, 6))
+
+
+def _sequences(items: Any) -> int | None:
+    """Packed lines an epoch; None where items are rows."""
+    return len(items) if isinstance(items, PackedLines) else None
 
 
 def _dtypes(weights: Any) -> list[str]:

@@ -1,19 +1,29 @@
 """Every way a worker can end, as words and as an exit code."""
 
+import contextlib
 import errno
+import json
+import re
 import shutil
 import sys
+import time
 import traceback
 import types
 from pathlib import Path
 
 from surefit.errors import OutsideError, SurefitError, WorkerExit
-from surefit.home import DISK_FULL_ERRNOS
+from surefit.home import DISK_FULL_ERRNOS, write_atomically
 from surefit.runs.event import Problem
 from surefit.train.journal import Journal
 from surefit.train.stop import StopRequested
 
 _FULL_DISK_BYTES = 2**24
+# Another rank went away, or did not come in time: what gloo, NCCL and the store say then.
+_PEER_GONE = re.compile(
+    r"Connection (?:closed|reset) by|gloo/transport|ncclRemoteError|ncclCommAbort|recvValue failed"
+    r"|failed to recv|Broken pipe|Socket (?:closed|is closed)|[Tt]imed out (?:waiting|after)"
+    r"|wait timeout|Process group has been aborted|communicator was aborted|Application timeout"
+)
 
 
 class NumericFailure(SurefitError):
@@ -53,7 +63,10 @@ class WorkerEnd:
         if isinstance(error, StopRequested):
             self._note_stop(error)
             return WorkerExit.TEMPORARY
+        victim = self.journal.place.is_rank and lost_a_peer(error)
         known = in_words(error, self.journal.phases[-1], self.journal.run.path)
+        if victim:
+            known = _peer_lost(error, self.journal)
         if known is not error or known.worker_exit is WorkerExit.BUG:
             traceback.print_exception(error)
         sys.stderr.write(known.as_text() + "\n")
@@ -64,11 +77,38 @@ class WorkerEnd:
             exit_code=known.worker_exit,
             details=known.details,
         )
+        if self.journal.place.is_rank:
+            self._leave_word(problem, error, victim)
+            return known.worker_exit
         try:
             self.journal.add(problem)
         except OutsideError as full:
             sys.stderr.write(full.as_text() + "\n")
         return known.worker_exit
+
+    def _leave_word(self, problem: Problem, error: BaseException, victim: bool) -> None:
+        """Write what ended this rank; its parent finds out which came first, and tells of that one."""
+        rank = self.journal.place.rank
+        problem = problem.model_copy(update={"details": {**problem.details, "rank": rank}})
+        word = {
+            "rank": rank,
+            "time": time.time(),
+            "victim": victim,
+            "phase": self.journal.phases[-1],
+            "step": self.journal.step,
+            "problem": problem.model_dump(mode="json"),
+            # The form of torchelastic's `record`, which other tools read too.
+            "message": {
+                "message": f"{type(error).__name__}: {error}",
+                "extraInfo": {
+                    "py_callstack": "".join(traceback.format_exception(error)),
+                    "timestamp": str(int(time.time())),
+                },
+            },
+        }
+        file = self.journal.run.path / "log" / f"error_rank{rank}.json"
+        with contextlib.suppress(SurefitError):  # the log has it too
+            write_atomically(file, json.dumps(word, indent=1))
 
     def _note_stop(self, stop: StopRequested) -> None:
         phase = self.journal.phases[-1]
@@ -79,6 +119,27 @@ class WorkerEnd:
         )
         sys.stderr.write(f"stopped on {stop} in the phase {phase}: {kept}\n")
         self.journal.note("stopped", f"stopped on {stop} in the phase {phase}; {kept}")
+
+
+def lost_a_peer(error: BaseException) -> bool:
+    """Whether an exception only says that another rank went away or did not come."""
+    if isinstance(error, SurefitError):
+        return False
+    torch = sys.modules.get("torch")
+    known = () if torch is None else (torch.distributed.DistError,)
+    return isinstance(error, known) or (
+        isinstance(error, RuntimeError) and bool(_PEER_GONE.search(str(error)))
+    )
+
+
+def _peer_lost(error: BaseException, journal: Journal) -> SurefitError:
+    place = journal.place
+    return SurefitError(
+        f"rank {place.rank} lost another rank in the phase {journal.phases[-1]}",
+        _first_line(error),
+        f"look at what the other ranks say in {journal.run.path / 'log'}; this one is not the cause",
+        worker_exit=WorkerExit.NETWORK,
+    )
 
 
 def in_words(error: BaseException, phase: str, folder: Path) -> SurefitError:

@@ -9,15 +9,18 @@ from surefit.runs.event import Note, Phase, PhaseName
 from surefit.runs.folder import AnyEvent, RunFolder
 from surefit.runs.result import Heartbeat
 from surefit.train.memory import Memory
+from surefit.train.place import Place
 
 _PROGRESS_SECONDS = 0.5
 
 
 class Journal:
-    """Appends events to the run and keeps its heart beating. One a worker."""
+    """Appends events to the run and keeps its heart beating. One a rank; only the first tells events."""
 
-    def __init__(self, run: RunFolder, heartbeat_seconds: float) -> None:
-        self.run, self.memory = run, Memory()
+    def __init__(
+        self, run: RunFolder, heartbeat_seconds: float, place: Place | None = None
+    ) -> None:
+        self.run, self.memory, self.place = run, Memory(), place or Place()
         self.started = time.time()
         self.step = 0
         self.phases: list[PhaseName] = ["import"]
@@ -49,7 +52,8 @@ class Journal:
             OutsideError: the disk is full or may not be written.
         """
         self._moved = time.time()
-        self.run.append(event)
+        if self.place.is_first:
+            self.run.append(event)
 
     def note(self, topic: str, text: str, **details: object) -> None:
         """Append a note."""
@@ -92,15 +96,15 @@ class Journal:
     def _beat(self) -> None:
         """Replace the heartbeat file. Not flushed to the disk: only the living read it."""
         beat = Heartbeat(
-            rank=0,
+            rank=self.place.rank,
             phase=self.phases[-1],
             step=self.step,
             time=time.time(),
             moved=self._moved,
             memory_bytes=self.memory.now_bytes(),
         )
-        file = self.run.path / "heartbeats" / "rank0.json"
-        temporary = file.with_name(".rank0.json.tmp")
+        file = self.run.heartbeat(self.place.rank)
+        temporary = file.with_name(f".{file.name}.tmp")
         # A full disk stops the run where something is lost by it, not here.
         with contextlib.suppress(OSError):
             file.parent.mkdir(exist_ok=True)

@@ -14,11 +14,13 @@ from transformers import TrainerCallback
 from surefit.home import write_atomically
 from surefit.plan.plan import Plan
 from surefit.runs.event import Metric
-from surefit.train.batches import Batch
+from surefit.train import ranks
+from surefit.train.batches import Batch, idle
 from surefit.train.checkpoint import load_weights, write_checkpoint
 from surefit.train.effective import compare, effective, refuse_differences
 from surefit.train.failures import ConfigurationDiffers, NumericFailure
 from surefit.train.journal import Journal
+from surefit.train.lines import trained_items
 from surefit.train.loss import mean_loss
 from surefit.train.rows import PreparedRows
 from surefit.train.stop import StopRequested, StopSignal
@@ -52,6 +54,7 @@ class Loop(TrainerCallback):  # type: ignore[misc]
     _rate: float = 0.0
     _clock: float = 0.0
     _is_first: bool = True
+    _stops: bool = False
 
     def train(self, resume_from: Path | None) -> None:
         """Make every step of the plan; the first is a phase of its own: much is set up late."""
@@ -75,7 +78,8 @@ class Loop(TrainerCallback):  # type: ignore[misc]
     def on_train_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         """Compare what was built with what was planned, before anything is learned."""
         record = compare(self.plan, effective(self.trainer, self.plan))
-        write_atomically(self.journal.run.effective, record.model_dump_json(indent=1))
+        if ranks.is_first():
+            write_atomically(self.journal.run.effective, record.model_dump_json(indent=1))
         refuse_differences(record)
         self._kept_step = state.global_step
         self._clock = time.monotonic()
@@ -83,11 +87,11 @@ class Loop(TrainerCallback):  # type: ignore[misc]
     def on_epoch_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         """Tell the order which epoch it is; a resumed run begins inside one."""
         training = self.plan.training
-        self.trainer.order.epoch = state.global_step // math.ceil(training.rows / training.batch)
+        self.trainer.order.epoch = state.global_step // math.ceil(training.items / training.batch)
 
     def on_pre_optimizer_step(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         """Stop before a number that is none reaches the weights."""
-        self.trainer.finish_step()
+        self._stops = self.trainer.finish_step(bool(self.stop.requested))
         for part, value in (
             ("loss", self.trainer.step_loss),
             ("gradient norm", self.trainer.gradient_norm),
@@ -107,7 +111,10 @@ class Loop(TrainerCallback):  # type: ignore[misc]
         every = training.eval_every_steps
         if every and step % every == 0 and step < training.steps:
             self.evaluate(state.epoch)
+        # Each rank hears of a stop at another moment; all leave after the same step.
         stopping = self.stop.requested
+        if ranks.world_size() > 1:
+            stopping = (stopping or "a stop") if self._stops else None
         if stopping or step % training.checkpoint_every_steps == 0 or step == training.steps:
             self._keep(step)
         if stopping:
@@ -128,13 +135,19 @@ class Loop(TrainerCallback):  # type: ignore[misc]
         return loss
 
     def _eval_batches(self, rows: PreparedRows) -> Iterator[Batch]:
-        """The eval rows in their order, as micro-batches in the plan's layout, on the device."""
+        """This rank's eval rows in their order, as micro-batches in the plan's layout, on the device."""
+        items = trained_items(rows, self.plan.training)
         size, device = self.plan.training.micro_batch, self.trainer.args.device
-        for start in range(0, len(rows), size):
-            end = min(start + size, len(rows))
-            batch = self.trainer.collate([rows[number] for number in range(start, end)])
+        for first in range(0, len(items), size * ranks.world_size()):
+            start = first + size * ranks.rank()
+            end = min(start + size, len(items))
+            chosen = [items[number] for number in range(start, end)]
+            # Every rank makes the same number of passes, the last of them with nothing.
+            batch = (
+                self.trainer.collate(chosen) if chosen else idle(self.trainer.collate([items[0]]))
+            )
             yield {name: value.to(device) for name, value in batch.items()}
-            self.journal.progress(end, len(rows), "rows")
+            self.journal.progress(end, len(items), "rows" if items is rows else "sequences")
 
     def _count(self, state: Any) -> None:
         trainer, tally = self.trainer, self.tally
@@ -177,7 +190,7 @@ class Loop(TrainerCallback):  # type: ignore[misc]
 
     def _keep_batch_and_fail(self, step: int, part: str, value: float) -> None:
         trainer, file = self.trainer, self.journal.run.path / "bad_batch.json"
-        rows = [_row_as_data(trainer.train_dataset, number) for number in trainer.step_numbers]
+        rows = [_row_as_data(trainer.rows, number) for number in trainer.step_numbers]
         write_atomically(file, json.dumps({"step": step, part: str(value), "rows": rows}))
         rate = self.plan.training.learning_rate
         numbers = ", ".join(str(number) for number in trainer.step_numbers[:16])

@@ -11,6 +11,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from surefit.train import ranks
 from surefit.train.batches import Batch
 
 _MODEL_INPUTS = ("input_ids", "position_ids", "attention_mask")
@@ -66,10 +67,11 @@ def summed_loss(model: torch.nn.Module, batch: Batch, keep: Keeping) -> Tensor:
 
 @torch.no_grad()
 def mean_loss(model: torch.nn.Module, batches: Iterable[Batch], keep: Keeping) -> float:
-    """The token mean of the loss over micro-batches, in eval mode, without learning."""
+    """The token mean of the loss over the micro-batches of all ranks, in eval mode, without learning."""
     model.eval()
-    total, count = 0.0, 0
+    total, count = 0.0, 0.0
     for batch in batches:
         total += float(summed_loss(model, batch, keep))
         count += len(batch["targets"])
+    total, count = ranks.sums(total, count)
     return total / count

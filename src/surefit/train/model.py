@@ -14,6 +14,9 @@ from peft import LoraConfig, PeftModel, get_peft_model
 from surefit.errors import OutsideError, SurefitError, WorkerExit
 from surefit.plan.plan import Plan, TrainingPlan
 from surefit.recipe.schema import LoraMethod
+from surefit.train import ranks
+from surefit.train.place import Place
+from surefit.train.sharding import shard
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -40,6 +43,9 @@ def choose_device(training: TrainingPlan) -> torch.device:
             "install a torch built for your driver, or plan again with `surefit plan`",
             worker_exit=WorkerExit.NO_RESOURCE,
         )
+    if training.device == "cuda" and training.ranks > 1:
+        torch.cuda.set_device(Place.here().local)
+        return torch.device("cuda", Place.here().local)
     return torch.device(training.device)
 
 
@@ -65,6 +71,21 @@ def load_base(folder: Path, training: TrainingPlan, device: torch.device) -> Any
             f"check the files of {folder}, or name another `model` in the recipe",
         ) from error
     return model.to(device)
+
+
+def build_for_training(plan: Plan, device: torch.device) -> Any:
+    """The model as the plan trains it: whole on the device, or this rank's share of it there.
+
+    To be shared out it is read into the machine's memory, by one rank after the other: so many
+    whole copies at once are room for none.
+    """
+    training, folder = plan.training, Path(plan.model.folder)
+    if training.strategy != "fsdp":
+        return prepare_for_training(load_base(folder, training, device), plan)
+    memory = torch.device("cpu")
+    return ranks.in_turn(
+        lambda: shard(prepare_for_training(load_base(folder, training, memory), plan), training)
+    )
 
 
 def prepare_for_training(model: Any, plan: Plan) -> Any:

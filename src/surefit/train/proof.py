@@ -14,12 +14,14 @@ from surefit.plan.plan import Plan
 from surefit.recipe.schema import LoraMethod
 from surefit.runs.checkpoints import describe_file
 from surefit.runs.result import FileHash, Verification
+from surefit.train import ranks
 from surefit.train.batches import collate_flat
 from surefit.train.checkpoint import flush, save_weights
 from surefit.train.failures import ConfigurationDiffers, NumericFailure
 from surefit.train.loss import model_inputs
 from surefit.train.model import load_base, load_trained
 from surefit.train.rows import PreparedRows, Row
+from surefit.train.sharding import shard
 
 # What a tokenizer and a chat template consist of, beside weights and config.
 TOKENIZER_FILES = (
@@ -37,11 +39,21 @@ _PROBE_TOKENS = 512
 
 
 def save_model(model: Any, base_folder: Path, folder: Path) -> None:
-    """Write adapter or model with the base's tokenizer files; the folder appears when whole."""
+    """Write adapter or model with the base's tokenizer files; the folder appears when whole.
+
+    With several ranks the first one writes, and what is shared out is put together for it.
+    """
     draft = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True)
+    if ranks.is_first():
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
     save_weights(model, draft)
+    if ranks.is_first():
+        _publish(draft, base_folder, folder)
+    ranks.barrier()
+
+
+def _publish(draft: Path, base_folder: Path, folder: Path) -> None:
     for name in TOKENIZER_FILES:
         if (base_folder / name).is_file():
             shutil.copyfile(base_folder / name, draft / name)
@@ -91,12 +103,7 @@ def verify_saved(
         NumericFailure: the saved result equals the base model.
     """
     training, tolerance = plan.training, plan.training.verify_tolerance
-    base = load_base(Path(plan.model.folder), training, device)
-    before = probe_logits(base, rows, device)
-    again = load_trained(base, folder, training, device)
-    reloaded = probe_logits(again, rows, device)
-    del base, again
-    gc.collect()
+    before, reloaded = logits_of_saved(plan, folder, rows, device)
     difference = largest_difference(live, reloaded)
     change = largest_difference(before, reloaded)
     if difference > tolerance:
@@ -120,6 +127,39 @@ def verify_saved(
         tolerance=tolerance,
         change_from_base=change,
     )
+
+
+def logits_of_saved(
+    plan: Plan, folder: Path, rows: Sequence[Row], device: torch.device
+) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """Logits of the base and of the saved result, both loaded by plain libraries.
+
+    Where the model was shared out, what is loaded is too: no rank has room for all of it.
+    """
+    training, base_folder = plan.training, Path(plan.model.folder)
+    if training.strategy == "fsdp":
+        base = load_shared_out(plan, None)
+        before = probe_logits(base, rows, device)
+        del base
+        gc.collect()
+        again = load_shared_out(plan, folder)
+        return before, probe_logits(again, rows, device)
+    base = load_base(base_folder, training, device)
+    before = probe_logits(base, rows, device)
+    again = load_trained(base, folder, training, device)
+    return before, probe_logits(again, rows, device)
+
+
+def load_shared_out(plan: Plan, folder: Path | None) -> Any:
+    """The base, or what was saved in a folder, loaded by plain libraries and then shared out."""
+    training, memory = plan.training, torch.device("cpu")
+
+    def load() -> Any:
+        base = load_base(Path(plan.model.folder), training, memory)
+        model = base if folder is None else load_trained(base, folder, training, memory)
+        return shard(model, training)
+
+    return ranks.in_turn(load)
 
 
 def loaders(method: object) -> str:

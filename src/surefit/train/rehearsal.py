@@ -18,6 +18,7 @@ from safetensors.torch import save_file
 from surefit.home import write_atomically
 from surefit.plan.plan import Plan
 from surefit.runs.result import Rehearsal, RehearsalCheck
+from surefit.train import ranks
 from surefit.train.checkpoint import restore_rng, rng_states
 from surefit.train.failures import ConfigurationDiffers, NumericFailure
 from surefit.train.journal import Journal
@@ -27,10 +28,12 @@ from surefit.train.rehearsal_checks import (
     check_generation,
     check_gradients,
     check_isolation,
+    check_packing,
     check_reload,
     check_start,
     check_worst_step,
 )
+from surefit.train.sharding import local
 from surefit.train.trainer import TokenTrainer
 from surefit.train.worst_step import WorstStep, worst_numbers
 from surefit.units import bytes_text
@@ -47,13 +50,15 @@ def rehearse(trainer: TokenTrainer, plan: Plan, journal: Journal, device: torch.
         NumericFailure, ConfigurationDiffers: a check failed; the record says which.
     """
     began, model, folder = time.monotonic(), trainer.model, journal.run.path / _FOLDER
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    states = rng_states()
-    keep_weights(model, folder / "start.safetensors")
-    numbers = worst_numbers(trainer.train_dataset.lengths, plan.training)
-    rows = [trainer.train_dataset[number] for number in numbers]
-    batch = {name: value.to(device) for name, value in trainer.collate(rows).items()}
+    if ranks.is_first():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+    ranks.barrier()
+    states, start = rng_states(), folder / f"start_{ranks.rank()}.safetensors"
+    keep_weights(model, start)
+    items = [trainer.train_dataset[one] for one in worst_numbers(trainer.order, plan.training)]
+    batch = {name: value.to(device) for name, value in trainer.collate(items).items()}
+    rows = [trainer.rows[number] for number in batch["numbers"].tolist()]
     step, checks = WorstStep(trainer, plan), Checks(journal)
 
     checks.make("start", lambda: check_start(trainer, batch, plan))
@@ -62,25 +67,50 @@ def rehearse(trainer: TokenTrainer, plan: Plan, journal: Journal, device: torch.
     peak = journal.memory.take_peak()
     checks.make("gradients", lambda: check_gradients(model, step))
     model.zero_grad(set_to_none=True)
-    if plan.training.layout == "flat" and len(rows) > 1:
+    if plan.training.packing:
+        checks.make("isolation", lambda: check_packing(trainer, device, plan.training))
+    elif plan.training.layout == "flat" and len(rows) > 1:
         checks.make("isolation", lambda: check_isolation(model, rows[:3], device, plan.training))
     checks.make("reload", lambda: check_reload(trainer, plan, folder / "model", rows[:2], device))
     checks.make("generation", lambda: check_generation(model, rows[0], device, plan))
 
-    restore_weights(model, folder / "start.safetensors")
+    restore_weights(model, start)
     model.train()
     restore_rng(states)
-    shutil.rmtree(folder)
+    ranks.barrier()
     record = Rehearsal(
         checks=tuple(checks.made),
-        peak_bytes=peak,
+        peak_bytes=max(ranks.gather(peak)),
         planned_bytes=plan.peak_bytes,
         worst_tokens=batch["input_ids"].numel(),
         worst_step_seconds=round(step.seconds, 4),
         seconds=round(time.monotonic() - began, 3),
     )
-    write_atomically(journal.run.path / "rehearsal.json", record.model_dump_json(indent=1))
+    if ranks.is_first():
+        shutil.rmtree(folder)
+        write_atomically(journal.run.path / "rehearsal.json", record.model_dump_json(indent=1))
     tell(record, journal)
+
+
+def prove_packing(
+    trainer: TokenTrainer, plan: Plan, journal: Journal, device: torch.device
+) -> None:
+    """The check of the isolation for packed runs that do not rehearse, or go on from a checkpoint.
+
+    Raises:
+        ConfigurationDiffers: rows of a line see each other.
+    """
+    states = rng_states()
+    found = check_packing(trainer, device, plan.training)
+    trainer.model.train()
+    restore_rng(states)
+    journal.note("packing", found.text, passed=found.passed)
+    if not found.passed:
+        raise ConfigurationDiffers(
+            "rows of a packed sequence see each other",
+            found.text,
+            "leave out `how.packing`, then start the run again",
+        )
 
 
 class Checks:
@@ -137,7 +167,7 @@ def tell(record: Rehearsal, journal: Journal) -> None:
 
 def keep_weights(model: Any, file: Path) -> None:
     """Write the trainable weights to the disk: a copy in memory would raise the peak."""
-    save_file({name: weight.detach() for name, weight in trainable(model).items()}, file)
+    save_file({name: local(weight.detach()) for name, weight in trainable(model).items()}, file)
 
 
 @torch.no_grad()
@@ -145,4 +175,4 @@ def restore_weights(model: Any, file: Path) -> None:
     """Put the trainable weights back, bit for bit."""
     with safe_open(file, framework="pt") as handle:
         for name, weight in trainable(model).items():
-            weight.copy_(handle.get_tensor(name))
+            local(weight).copy_(handle.get_tensor(name))

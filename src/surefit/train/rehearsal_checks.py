@@ -11,18 +11,24 @@ import torch
 
 from surefit.plan.plan import Plan, TrainingPlan
 from surefit.recipe.schema import LoraMethod
-from surefit.train.batches import Batch, collate_flat
+from surefit.train import ranks
+from surefit.train.batches import Batch, Collate, collate_flat
 from surefit.train.checkpoint import verify_weights
-from surefit.train.loss import model_inputs, summed_loss
+from surefit.train.isolation import has_experts, measure_isolation
+from surefit.train.loss import summed_loss
 from surefit.train.model import load_base, load_trained
-from surefit.train.proof import largest_difference, loaders, probe_logits, save_model
+from surefit.train.proof import (
+    largest_difference,
+    load_shared_out,
+    loaders,
+    probe_logits,
+    save_model,
+)
 from surefit.train.rows import Row
 from surefit.train.worst_step import WorstStep, gradient_norms
 
-# Log-probabilities of rows that see each other differ by 1 and more; rounding alone gives 5e-5 in
-# float32, and bfloat16 keeps 8 bits: half a nat on a logit of 30.
-ISOLATION_TOLERANCE = {"float32": 1e-3, "bfloat16": 0.5}
 _START_TOLERANCE = {"float32": 1e-3, "bfloat16": 5e-2}
+_LEAK_ROWS = 3
 _NEW_TOKENS = 8
 _COPY_ROOM = 1.3
 _LIKE_GUESSING = 0.95
@@ -80,10 +86,7 @@ def check_gradients(model: Any, step: WorstStep) -> Finding:
     broken = [name for name, norm in now.items() if not math.isfinite(norm)]
     dead = [name for name, norm in now.items() if norm == 0 and step.first_gradients[name] == 0]
     # Experts that no token of one micro-batch was sent to rightly have none.
-    experts = any(
-        getattr(model.config, name, None) for name in ("num_experts", "num_local_experts")
-    )
-    lost = broken + ([] if experts else dead)
+    lost = broken + ([] if has_experts(model) else dead)
     reached = len(now) - len(broken) - len(dead)
     text = f"{reached:,} of {len(now):,} trainable tensors get a gradient"
     if lost:
@@ -97,25 +100,29 @@ def check_isolation(
     rows: Sequence[Row],
     device: torch.device,
     training: TrainingPlan,
+    collate: Collate = collate_flat,
     **inputs: torch.Tensor,
 ) -> Finding:
-    """Each row alone against the same row among others: largest difference of a log-probability.
-
-    `inputs` go into the model beside the micro-batch's own: the tests show what they break.
-    """
-    limit = ISOLATION_TOLERANCE[training.precision]
-    alone = [logits.log_softmax(-1) for logits in probe_logits(model, rows, device)]
-    batch = {name: value.to(device) for name, value in collate_flat(rows).items()}
-    logits = model(**model_inputs(batch), **inputs, use_cache=False)["logits"][0]
-    together = logits.float().cpu().log_softmax(-1).split([len(row.ids) for row in rows])
-    difference = largest_difference(alone, together)
+    """Rows in one line do not see each other; `collate` and `inputs` as `measure_isolation` has them."""
+    found = measure_isolation(model, rows, device, training, collate, **inputs)
     text = (
-        f"{len(rows)} rows in one line differ from each row alone by {difference:.2g}; "
-        f"{limit:g} is allowed"
+        f"{len(rows)} rows in one line: the others' tokens move a row's predictions by "
+        f"{found.influence:.2g} ({found.influence_limit:g} is allowed); alone they differ by "
+        f"{found.alone:.2g} ({found.alone_limit:g} is allowed)"
     )
-    if difference > limit:
-        text += ": they see each other; set `how.layout: padded`"
-    return Finding(difference <= limit, difference, limit, text)
+    if not found.holds:
+        way = "leave out `how.packing`" if training.packing else "set `how.layout: padded`"
+        text += f": they see each other; {way}"
+    return Finding(found.holds, found.influence, found.influence_limit, text)
+
+
+def check_packing(trainer: Any, device: torch.device, training: TrainingPlan) -> Finding:
+    """Rows of a packed line see only themselves, in the live model and with the live collator."""
+    shortest = trainer.rows.lengths.argsort(kind="stable")[:_LEAK_ROWS].tolist()
+    rows = [trainer.rows[number] for number in shortest]
+    return check_isolation(
+        trainer.model, rows, device, training, lambda rows: trainer.collate([rows])
+    )
 
 
 def check_reload(
@@ -124,19 +131,26 @@ def check_reload(
     """Save, load again as a user would, and compare logits."""
     training, limit, base = plan.training, plan.training.verify_tolerance, Path(plan.model.folder)
     save_model(trainer.model, base, folder)
-    if not _has_room_for_a_copy(plan, device):
+    if not all(ranks.gather(_has_room_for_a_copy(plan, device))):
         verify_weights(trainer.model, folder)
         text = "saved and read back, bit for bit; a second copy of the model has no room here"
         difference = 0.0
+    elif training.strategy != "fsdp" and not ranks.is_first():
+        text, difference = "the first rank saves, loads again and compares", 0.0
     else:
         live = probe_logits(trainer.model, rows, device)
-        again = load_trained(load_base(base, training, device), folder, training, device)
+        if training.strategy == "fsdp":
+            again = load_shared_out(plan, folder)
+        else:
+            again = load_trained(load_base(base, training, device), folder, training, device)
         difference = largest_difference(live, probe_logits(again, rows, device))
         text = (
             f"saved, loaded again with {loaders(training.method)}: the logits differ by "
             f"{difference:.2g}; {limit:g} is allowed"
         )
-    shutil.rmtree(folder)
+    ranks.barrier()
+    if ranks.is_first():
+        shutil.rmtree(folder)
     return Finding(difference <= limit, difference, limit, text)
 
 
@@ -160,7 +174,8 @@ def check_generation(model: Any, row: Row, device: torch.device, plan: Plan) -> 
 
 def _has_room_for_a_copy(plan: Plan, device: torch.device) -> bool:
     width = 4 if plan.training.precision == "float32" else 2
-    needed = _COPY_ROOM * plan.model.parameters.total * width
+    shares = plan.training.ranks if plan.training.strategy == "fsdp" else 1
+    needed = _COPY_ROOM * plan.model.parameters.total * width / shares
     if device.type == "cuda":
         return bool(torch.cuda.mem_get_info()[0] > needed)
     used = psutil.Process().memory_info().rss

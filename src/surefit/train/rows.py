@@ -96,13 +96,28 @@ def epoch_order(rows: int, seed: int, epoch: int) -> Ids:
 
 
 class EpochOrder(Sampler[int]):
-    """Yields `epoch_order`; whoever drives the training sets `epoch`."""
+    """Yields the order of an epoch; whoever drives the training sets `epoch`.
 
-    def __init__(self, rows: int, seed: int) -> None:
-        self.rows, self.seed, self.epoch = rows, seed, 0
+    Args:
+        lengths: tokens of each item, [items].
+        seed: of the order.
+        block: items of an optimizer step, which pass the longest first: as many of one length as
+            can be share a micro-batch, and the step is the same. 0: as `epoch_order` has them.
+    """
+
+    def __init__(self, lengths: Ids, seed: int, block: int = 0) -> None:
+        self.lengths, self.seed, self.block, self.epoch = lengths, seed, block, 0
 
     def __len__(self) -> int:
-        return self.rows
+        return len(self.lengths)
 
     def __iter__(self) -> Iterator[int]:
-        return iter(epoch_order(self.rows, self.seed, self.epoch).tolist())
+        return iter(self.of(self.epoch).tolist())
+
+    def of(self, epoch: int) -> Ids:
+        """The items in the order of an epoch (from 0)."""
+        order = epoch_order(len(self.lengths), self.seed, epoch)
+        if self.block > 1:
+            step = np.arange(len(order)) // self.block
+            order = order[np.lexsort((-self.lengths[order], step))]
+        return order

@@ -19,13 +19,14 @@ from surefit.runs.checkpoints import newest_whole, read_manifest
 from surefit.runs.fingerprint import changed_files
 from surefit.runs.result import Result
 from surefit.tokens import load_chat_tokenizer
+from surefit.train import ranks
 from surefit.train.checkpoint import origin_of
 from surefit.train.failures import ConfigurationDiffers
 from surefit.train.journal import Journal
 from surefit.train.loop import Loop, Tally
-from surefit.train.model import choose_device, load_base, prepare_for_training, set_seeds
+from surefit.train.model import build_for_training, choose_device, set_seeds
 from surefit.train.proof import hashed_files, probe_logits, probe_rows, save_model, verify_saved
-from surefit.train.rehearsal import rehearse
+from surefit.train.rehearsal import prove_packing, rehearse
 from surefit.train.rows import PreparedRows, prepared_facts
 from surefit.train.stop import StopSignal
 from surefit.train.trainer import TokenTrainer
@@ -40,6 +41,7 @@ def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
     warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing.* is deprecated")
     transformers.utils.logging.disable_progress_bar()
     device = choose_device(training)
+    ranks.join(training)
     torch.set_num_threads(training.threads)
     if device.type == "cuda":
         journal.memory.use_cuda()
@@ -56,7 +58,7 @@ def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
             refuse_unfit_rows(split, plan)
 
     with journal.phase("load_model"):
-        model = prepare_for_training(load_base(base_folder, training, device), plan)
+        model = build_for_training(plan, device)
         trainer = TokenTrainer(model, training, rows, run.checkpoints)
 
     origin = origin_of(base_folder, run.data)
@@ -67,7 +69,10 @@ def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
         with journal.phase("rehearsal"):
             rehearse(trainer, plan, journal, device)
         if training.only_rehearse:
+            ranks.leave()
             return
+    elif training.packing:
+        prove_packing(trainer, plan, journal, device)
 
     # A stop waits for the end of a step from here, and comes at once again afterwards.
     stop.waits_for_step = True
@@ -80,6 +85,12 @@ def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
         live = probe_logits(model, probes, device)
         save_model(model, base_folder, run.model)
 
+    is_first, peaks = ranks.is_first(), ranks.gather(journal.peaks)
+    if training.strategy != "fsdp":
+        ranks.leave()  # the first rank has all that is left to do
+        if not is_first:
+            return
+
     with journal.phase("verify"):
         # The trainer, its optimizer and the trained model make room for what a user would load.
         del loop.trainer, model, trainer
@@ -87,6 +98,9 @@ def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
         if device.type == "cuda":
             torch.cuda.empty_cache()
         verification = verify_saved(plan, run.model, probes, live, device)
+        ranks.leave()
+        if not is_first:
+            return
         files = hashed_files(run.model, run.path)
 
     tally = loop.tally
@@ -104,8 +118,12 @@ def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
         tokens=tally.tokens,
         trained_tokens=tally.trained_tokens,
         seconds=round(time.time() - journal.started, 3),
-        peak_memory_bytes=max(journal.peaks.values()),
+        peak_memory_bytes=max(max(one.values()) for one in [*peaks, journal.peaks]),
     )
+    if training.ranks > 1:
+        journal.note(
+            "memory", "peak memory of each rank", ranks=[max(one.values()) for one in peaks]
+        )
     journal.note("memory", "peak memory by phase", planned_bytes=plan.peak_bytes, **journal.peaks)
     write_atomically(run.result, result.model_dump_json(indent=1))
 
@@ -167,10 +185,30 @@ def newest_checkpoint(root: Path, journal: Journal, loop: Loop) -> Path | None:
     if folder is None:
         return None
     refuse_other_origin(folder, loop.origin)
+    refuse_other_ranks(folder, loop.plan)
     loop.tally = Tally(**json.loads((folder / "tally.json").read_bytes()))
     journal.started -= loop.tally.seconds
     journal.note("resumed", f"going on from the checkpoint {folder.name}", folder=folder.name)
     return folder
+
+
+def refuse_other_ranks(folder: Path, plan: Plan) -> None:
+    """Fail where a checkpoint was written by another number of ranks, or another strategy.
+
+    Raises:
+        ConfigurationDiffers: each rank finds only its own state there.
+    """
+    training, manifest = plan.training, read_manifest(folder) or {}
+    then = (manifest.get("strategy", "single"), manifest.get("world_size", 1))
+    if then != (training.strategy, training.ranks):
+        raise ConfigurationDiffers(
+            f"the checkpoint {folder.name} is of {then[1]} ranks ({then[0]}), and the plan is for "
+            f"{training.ranks} ({training.strategy})",
+            "random numbers and the optimizer's parts belong to each rank",
+            f"set `how.strategy: {then[0]}` and `how.ranks: {then[1]}`, or start a new run from "
+            f"{folder.parents[1] / 'recipe.json'}",
+            details={"class": "RESUME_BAD"},
+        )
 
 
 def refuse_other_origin(folder: Path, now: dict[str, dict[str, str]]) -> None:

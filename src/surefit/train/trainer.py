@@ -16,25 +16,36 @@ from torch.utils.data import DataLoader
 from transformers.trainer_callback import PrinterCallback
 
 from surefit.plan.plan import TrainingPlan
-from surefit.train.batches import COLLATE, Batch
+from surefit.train import ranks
+from surefit.train.batches import Batch, collate_for, idle
+from surefit.train.checkpoint import load_weights, optimizer_file
 from surefit.train.failures import ConfigurationDiffers
+from surefit.train.lines import trained_items
 from surefit.train.loss import kept_logits, summed_loss
-from surefit.train.rows import EpochOrder, PreparedRows
+from surefit.train.rank_batches import RankBatches
+from surefit.train.rows import EpochOrder, PreparedRows, Row
+from surefit.train.sharding import copy_in_every_rank, load_optimizer_share, whole
 
 
 class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
     """A Trainer whose loss is the sum over the step's trained tokens, divided by their number.
 
     After the backward passes of a step: `step_loss` is that mean in nats, exactly, whatever the
-    accumulation; `step_targets` and `step_tokens` count its trained and its real tokens;
-    `step_numbers` are its rows; `gradient_norm` is the norm before clipping.
+    accumulation and however many ranks; `step_targets` and `step_tokens` count its trained and its
+    real tokens, of all ranks; `step_numbers` are this rank's rows; `gradient_norm` is the norm
+    before clipping.
     """
 
     def __init__(
         self, model: Any, training: TrainingPlan, rows: PreparedRows, folder: Path
     ) -> None:
-        self.order = EpochOrder(len(rows), training.seed)
-        self.collate = COLLATE[training.layout]
+        self.training = training
+        items = trained_items(rows, training)
+        self.rows = rows
+        self.order = EpochOrder(
+            items.lengths, training.seed, training.batch if training.by_length else 0
+        )
+        self.collate = collate_for(training)
         self.keeps_logits = kept_logits(model)
         self.step_loss, self.step_targets, self.step_tokens = 0.0, 0, 0
         self.step_numbers: list[int] = []
@@ -44,7 +55,7 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
         super().__init__(
             model=model,
             args=training_arguments(training, folder),
-            train_dataset=rows,
+            train_dataset=items,
             data_collator=self.collate,
         )
         # Our loss is already divided by the whole step's tokens; both names say so to the Trainer
@@ -55,25 +66,51 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
         # The Trainer switches the cache off in the config, which is saved with the model; our forward
         # passes say so themselves.
         model.config.use_cache = uses_cache
+        # accelerate would wrap every model in DDP, a sharded one too.
+        self.accelerator.prepare_model = self._prepare_model
+        if not ranks.is_first():
+            torch.manual_seed(training.seed + ranks.rank())  # each rank drops others in its dropout
+
+    def _prepare_model(self, model: Any, **_: Any) -> Any:
+        """What the plan's strategy puts around the model; a sharded one needs nothing."""
+        return (
+            copy_in_every_rank(model, self.training) if self.training.strategy == "ddp" else model
+        )
 
     def get_train_dataloader(self) -> Any:
-        """Micro-batches in the plan's order; the last of an epoch may be smaller."""
-        loader = DataLoader(
-            self.train_dataset,
-            batch_size=self.args.train_batch_size,
-            sampler=self.order,
-            collate_fn=self.collate,
-            drop_last=False,
+        """This rank's micro-batches in the plan's order; the last of an epoch may be smaller."""
+        batches = RankBatches(
+            self.order,
+            self.training.batch,
+            self.args.train_batch_size,
+            ranks.rank(),
+            ranks.world_size(),
         )
-        return self.accelerator.prepare(loader)
+        return DataLoader(
+            self.train_dataset,
+            batch_sampler=batches,
+            collate_fn=self._collate_any,
+            pin_memory=self.args.dataloader_pin_memory,
+        )
+
+    def _collate_any(self, rows: list[Row]) -> Batch:
+        """A micro-batch, also of no row."""
+        if rows:
+            return self.collate(rows)
+        return idle(self.collate([self.train_dataset[int(self.train_dataset.lengths.argmin())]]))
 
     def get_batch_samples(
         self, epoch_iterator: Iterator[Batch], num_batches: int, _device: torch.device
     ) -> tuple[list[Batch], int]:
         """The micro-batches of one step, and its number of trained tokens."""
         batches = [batch for _, batch in zip(range(num_batches), epoch_iterator, strict=False)]
-        self.step_targets = sum(len(batch["targets"]) for batch in batches)
-        self.step_tokens = sum(int(batch["real_tokens"]) for batch in batches)
+        self.step_targets, self.step_tokens = (
+            round(count)
+            for count in ranks.sums(
+                sum(len(batch["targets"]) for batch in batches),
+                sum(int(batch["real_tokens"]) for batch in batches),
+            )
+        )
         self.step_numbers = [number for batch in batches for number in batch["numbers"].tolist()]
         self._losses, self.gradient_norm = [], math.nan
         return batches, self.step_targets
@@ -96,18 +133,38 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
             )
         loss = summed_loss(model, inputs, self.keeps_logits) / num_items_in_batch
         self._losses.append(loss.detach())
-        return loss
+        # Ranks average their gradients; ours are parts of a sum.
+        return loss * ranks.world_size()
 
-    def finish_step(self) -> None:
-        """Add up the micro-batches' losses: one wait for the device in a step."""
-        self.step_loss = float(torch.stack(self._losses).double().sum())
+    def finish_step(self, stop_asked: bool = False) -> bool:
+        """Add up the losses of micro-batches and ranks; whether any rank was asked to stop."""
+        mine = float(torch.stack(self._losses).double().sum())
+        self.step_loss, asked = ranks.sums(mine, float(stop_asked))
+        return asked > 0
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        """Weights of a checkpoint; a rank of a sharded model takes its share of them."""
+        if self.training.strategy != "fsdp":
+            super()._load_from_checkpoint(resume_from_checkpoint, model)
+            return
+        load_weights(self.model, Path(resume_from_checkpoint))
+
+    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+        """Optimizer and schedule of a checkpoint; each rank of a sharded model has its own part."""
+        if checkpoint is None or self.training.strategy != "fsdp":
+            super()._load_optimizer_and_scheduler(checkpoint)
+            return
+        share = torch.load(Path(checkpoint) / optimizer_file("fsdp"), weights_only=True)
+        load_optimizer_share(getattr(self.optimizer, "optimizer", self.optimizer), share)
+        schedule = torch.load(Path(checkpoint) / "scheduler.pt", weights_only=True)
+        self.lr_scheduler.load_state_dict(schedule)
 
     def floating_point_ops(self, _inputs: Batch) -> int:
         """Not counted: the Trainer would walk through all parameters in every micro-batch."""
         return 0
 
     def _clip_grad_norm(self, model: Any) -> Tensor:
-        norm: Tensor = super()._clip_grad_norm(model)
+        norm: Tensor = whole(super()._clip_grad_norm(model))
         self.gradient_norm = float(norm)
         return norm
 
@@ -116,7 +173,7 @@ def training_arguments(training: TrainingPlan, folder: Path) -> Any:
     """The plan in the Trainer's words. Saving, logging and evaluating are the loop's."""
     constant = "constant_with_warmup" if training.warmup_steps else "constant"
     schedule = constant if training.schedule == "constant" else training.schedule
-    return transformers.TrainingArguments(
+    arguments = transformers.TrainingArguments(
         output_dir=str(folder),
         per_device_train_batch_size=training.micro_batch,
         gradient_accumulation_steps=training.accumulation,
@@ -133,6 +190,7 @@ def training_arguments(training: TrainingPlan, folder: Path) -> Any:
         max_grad_norm=training.max_gradient_norm,
         seed=training.seed,
         use_cpu=training.device == "cpu",
+        ddp_backend="gloo" if training.device == "cpu" and training.ranks > 1 else None,
         save_strategy="no",
         eval_strategy="no",
         logging_strategy="no",
@@ -144,3 +202,6 @@ def training_arguments(training: TrainingPlan, folder: Path) -> Any:
         dataloader_num_workers=0,
         dataloader_pin_memory=training.device == "cuda",
     )
+    # One process drives one GPU: of several the Trainer would make a DataParallel, unasked.
+    arguments._n_gpu = min(1, arguments.n_gpu)
+    return arguments

@@ -2,34 +2,47 @@
 
 import math
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
 
 from surefit.plan.plan import Plan, TrainingPlan
+from surefit.train import ranks
 from surefit.train.batches import Batch
 from surefit.train.model import trainable
-from surefit.train.rows import Ids, epoch_order
+from surefit.train.rank_batches import RankBatches
+from surefit.train.rows import EpochOrder, Ids
+from surefit.train.sharding import whole
 
 
-def worst_numbers(lengths: Ids, training: TrainingPlan) -> list[int]:
-    """The rows of the micro-batch with the most positions that the run will ever meet.
+def worst_numbers(order: EpochOrder, training: TrainingPlan) -> list[int]:
+    """The items of the micro-batch with the most positions that the run will ever meet.
 
     Positions: the sum of the lengths in one line; rows times the longest where they are padded.
     """
-    size, worst, chosen = training.micro_batch, -1, np.zeros(0, dtype=np.int64)
+    worst, chosen = -1, np.zeros(0, dtype=np.int64)
     for epoch in range(math.ceil(training.epochs)):
-        order = epoch_order(len(lengths), training.seed, epoch)
-        full = len(order) // size * size
-        for part in (order[:full].reshape(-1, size), order[None, full:]):
-            if not part.size:
-                continue
-            taken = lengths[part]
+        for part in micro_batches(order.of(epoch), training):
+            taken = order.lengths[part]
             cost = taken.sum(1) if training.layout == "flat" else taken.max(1) * part.shape[1]
             if cost.max() > worst:
                 worst, chosen = int(cost.max()), part[int(cost.argmax())]
     return [int(number) for number in chosen]
+
+
+def micro_batches(items: Ids, training: TrainingPlan) -> Iterator[Ids]:
+    """The micro-batches of all ranks in an epoch, alike ones together: arrays [number, items]."""
+    size, world = training.micro_batch, training.ranks
+    full = len(items) // training.batch * training.batch
+    steps = items[:full].reshape(-1, training.batch)
+    for rank in range(world):
+        if full:
+            yield steps[:, rank::world].reshape(-1, size)
+        last = RankBatches(EpochOrder(items, 0), training.batch, size, rank, world)
+        for numbers in filter(None, last.of(items[full:].tolist())):
+            yield np.asarray([numbers], dtype=np.int64)
 
 
 class WorstStep:
@@ -67,12 +80,12 @@ class WorstStep:
             self.trainer.model, batch, num_items_in_batch=len(batch["targets"])
         )
         loss.backward()
-        self.loss = float(loss.detach())
+        self.loss = float(loss.detach()) / ranks.world_size()
 
 
 def gradient_norms(model: Any) -> dict[str, float]:
     """Norm of each trainable tensor's gradient; NaN where it has none."""
     return {
-        name: math.nan if weight.grad is None else float(weight.grad.norm())
+        name: math.nan if weight.grad is None else float(whole(weight.grad.norm()))
         for name, weight in trainable(model).items()
     }

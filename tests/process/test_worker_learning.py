@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -251,22 +252,33 @@ def test_eager_attention_is_what_runs_when_planned(tmp_path: Path, model: Path) 
     assert record.effective["attention"] == "eager"
 
 
-def test_rows_that_see_each_other_fail_the_isolation_check(model: Path) -> None:
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_rows_that_see_each_other_fail_the_isolation_check(model: Path, precision: str) -> None:
     import numpy as np
     import torch
     from tiny_run import conversations, load_chat_tokenizer, plan_for
 
+    from surefit.train.batches import Batch, collate_flat
     from surefit.train.model import load_base
     from surefit.train.rehearsal_checks import check_isolation
     from surefit.train.rows import Row
 
-    training, device = plan_for(model, 3).training, torch.device("cpu")
+    def running_on(rows: Sequence[Row]) -> Batch:
+        batch = collate_flat(rows)
+        return {**batch, "position_ids": torch.arange(batch["input_ids"].numel())[None]}
+
+    training = plan_for(model, 3).training.model_copy(update={"precision": precision})
+    device = torch.device("cpu")
     tokenizer, base = load_chat_tokenizer(model), load_base(model, training, device)
     encoded = [np.asarray(tokenizer.encode(row).ids) for row in conversations(3)]
     rows = [Row(number, ids, ids >= 0) for number, ids in enumerate(encoded)]
-    assert check_isolation(base, rows, device, training).passed
-    tokens = sum(len(row.ids) for row in rows)
-    ones = torch.ones(1, tokens, dtype=torch.int64)
-    leaking = check_isolation(base, rows, device, training, attention_mask=ones)
-    assert not leaking.passed
-    assert "they see each other" in leaking.text
+    apart = check_isolation(base, rows, device, training)
+    assert apart.passed
+    assert apart.measured == 0
+    ones = torch.ones(1, sum(len(row.ids) for row in rows), dtype=torch.int64)
+    for leaking in (
+        check_isolation(base, rows, device, training, attention_mask=ones),
+        check_isolation(base, rows, device, training, running_on),
+    ):
+        assert not leaking.passed
+        assert "they see each other" in leaking.text

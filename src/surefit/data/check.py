@@ -124,7 +124,8 @@ class _Reading:
             self.examination.look_at_file(file)
             self.totals.unreadable_files += not file.readable or file.size_bytes == 0
         self.totals.shortest = self.lengths["train"].shortest
-        self.totals.train_tokens = self.lengths["train"].total
+        self.packed = self.lengths["train"].packed() if self.terms.packing else None
+        self.totals.sequences = self.packed.sequences if self.packed else 0
         self.examination.look_at_set()
         return self._report(sources)
 
@@ -139,12 +140,12 @@ class _Reading:
         for row in chain(first, rows):
             if row.side == "train":
                 self.totals.rows += 1
-            if not look(Stage.LINE, row):
             row.plain = type(row.value) is dict and not row.notes
+            if not look(Stage.LINE, row):
                 continue
             self.detection.shape(row)
-            if not look(Stage.COLUMNS, row):
             row.plain = row.plain and row.shaped
+            if not look(Stage.COLUMNS, row):
                 continue
             settle_turns(row)
             if row.messages and not look(Stage.TURNS, row):
@@ -245,6 +246,7 @@ class _Reading:
             dropped=tuple(self.examination.dropped),
             tokens=self.lengths["train"].counts(),
             eval_tokens=self.lengths["eval"].counts(),
+            packed=self.packed,
             samples=tuple(self.samples),
         )
 

@@ -2,7 +2,8 @@
 
 import array
 
-from surefit.data.report import TokenCounts
+from surefit.data.packing import count_packed, percentile
+from surefit.data.report import PackedCounts, TokenCounts
 
 
 class Lengths:
@@ -36,6 +37,12 @@ class Lengths:
         """The shortest row before the cut."""
         return min(self._before_cut, default=0)
 
+    def packed(self) -> PackedCounts | None:
+        """The rows joined into sequences of `max_length`, or None without rows or limit."""
+        if not self._before_cut or self._max_length is None:
+            return None
+        return count_packed(sorted(self._before_cut), self._max_length)
+
     def counts(self) -> TokenCounts | None:
         """The summary, or None without rows."""
         if not self._before_cut:
@@ -48,12 +55,7 @@ class Lengths:
             longest=min(ordered[-1], limit),
             shortest=min(ordered[0], limit),
             mean=round(self.total / len(ordered), 1),
-            percentiles={f"p{share}": _percentile(ordered, share) for share in (50, 90, 99)},
+            percentiles={f"p{share}": percentile(ordered, share) for share in (50, 90, 99)},
             cut_rows=self._cut_rows,
             cut_trained=self._cut_trained,
         )
-
-
-def _percentile(ordered: list[int], share: int) -> int:
-    """The smallest length that is at least as long as `share` percent of the rows."""
-    return ordered[max(0, -(-len(ordered) * share // 100) - 1)]

@@ -41,6 +41,17 @@ class TokenCounts(_Record):
     cut_trained: int = Field(0, description="Answer tokens lost by the cut.")
 
 
+class PackedCounts(_Record):
+    """Rows joined into sequences of at most `max_length` tokens, each row seeing only itself."""
+
+    sequences: int = Field(description="Sequences an epoch; `goal.batch` counts them.")
+    longest: int = Field(description="Tokens of the fullest sequence.")
+    shortest: int
+    mean: float
+    percentiles: dict[str, int] = Field(description="Tokens at p50, p90, p99 of the sequences.")
+    filled: float = Field(description="Share of the places that hold a token.")
+
+
 class Sample(_Record):
     """A row as it will be trained: pieces of text, each trained or not."""
 
@@ -73,6 +84,9 @@ class DatasetReport(_Record):
     )
     tokens: TokenCounts | None = Field(None, description="Null where no model was given.")
     eval_tokens: TokenCounts | None = None
+    packed: PackedCounts | None = Field(
+        None, description="Packed sequences; null where `how.packing` is off or no model was given."
+    )
     samples: tuple[Sample, ...] = ()
     prepared: str | None = Field(
         None, description="Folder of the prepared tokens, where they were written."

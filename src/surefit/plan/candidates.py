@@ -72,6 +72,8 @@ def candidates(
 
 
 def _layouts(recipe: Recipe, facts: ModelFacts, lengths: Lengths, micro_batch: int) -> list[str]:
+    if recipe.how.packing:
+        return ["flat"]
     if recipe.how.layout:
         return [recipe.how.layout]
     if not facts.isolates_flat_rows:
@@ -111,6 +113,7 @@ def _candidate(
         allocator=allocator,  # type: ignore[arg-type]
         strategy=ranks.strategy,
         ranks=ranks.number,
+        packing=recipe.how.packing,
     )
     rate = device.flops or _ASSUMED_RATE
     passes = setup.rank_batch / micro_batch

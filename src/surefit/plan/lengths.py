@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from surefit.data.report import TokenCounts
+from surefit.data.report import DatasetReport, PackedCounts, TokenCounts
 
 _STEPS = 64  # pieces of the integral in `expected_longest`
 
@@ -64,6 +64,14 @@ class Lengths:
         probably = max(average + above, self.longest + (count - 1) * self.mean)
         return math.floor(least), round(min(max(probably, least), most)), math.ceil(most)
 
+    def sorted_width(self, count: int, step: int) -> float:
+        """Mean padded width of passes of `count` rows, when the `step` rows of a step are sorted.
+
+        The longest of each pass is a rank of the step's rows: rank k of n lies at (n - k + 1/2) / n.
+        """
+        longest_ones = range(0, step, count)
+        return sum(self.at(1 - (place + 0.5) / step) for place in longest_ones) / len(longest_ones)
+
     def expected_longest(self, count: int) -> float:
         """Mean of the longest of `count` random rows: the padded width of a micro-batch."""
         return max(_mean_longest_of(self, count), self.mean)
@@ -92,12 +100,7 @@ def lengths_of(tokens: TokenCounts | None, rows: int, max_length: int) -> Length
     if tokens is None or tokens.total <= 0:
         return Lengths(rows, ((0.0, max_length), (1.0, max_length)), float(max_length), 1.0, False)
     longest = min(tokens.longest, max_length)
-    middle = {
-        share: min(tokens.percentiles[name], longest)
-        for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))
-        if name in tokens.percentiles
-    }
-    points = ((0.0, min(tokens.shortest, longest)), *sorted(middle.items()), (1.0, longest))
+    points = _points(tokens, longest)
     return Lengths(
         rows,
         points,
@@ -105,3 +108,31 @@ def lengths_of(tokens: TokenCounts | None, rows: int, max_length: int) -> Length
         min(1.0, tokens.trained / tokens.total),
         True,
     )
+
+
+def line_lengths(report: DatasetReport, max_length: int) -> Lengths:
+    """Lengths of packed sequences in place of rows.
+
+    The report's own count holds for the length it was made for; for another one, every sequence is
+    taken as full, which is the most that memory could be asked for.
+    """
+    packed, tokens = report.packed, report.tokens
+    if packed is None or tokens is None or report.max_length != max_length:
+        total = tokens.total if tokens else report.usable * max_length
+        full = max(1, math.ceil(total / max_length))
+        share = min(1.0, tokens.trained / max(1, total)) if tokens else 1.0
+        longest = min(max_length, total)
+        return Lengths(full, ((0.0, longest), (1.0, longest)), float(longest), share, bool(tokens))
+    points = _points(packed, packed.longest)
+    trained = min(1.0, tokens.trained / max(1, tokens.total))
+    return Lengths(packed.sequences, points, packed.mean, trained, True)
+
+
+def _points(counts: TokenCounts | PackedCounts, longest: int) -> tuple[tuple[float, int], ...]:
+    """A distribution from a report's percentiles."""
+    middle = {
+        share: min(counts.percentiles[name], longest)
+        for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))
+        if name in counts.percentiles
+    }
+    return ((0.0, min(counts.shortest, longest)), *sorted(middle.items()), (1.0, longest))

@@ -77,6 +77,15 @@ class TrainingPlan(_Record):
     accumulation: int
     max_length: int
     rows: int
+    packing: bool = Field(
+        False, description="Rows joined into sequences of `max_length`; the batch counts those."
+    )
+    sequences: int | None = Field(
+        None, description="Packed sequences an epoch; null where rows are not packed."
+    )
+    by_length: bool = Field(
+        False, description="The rows of a step pass sorted by length, for less padding."
+    )
     steps: int
     epochs: float
     learning_rate: float
@@ -108,6 +117,11 @@ class TrainingPlan(_Record):
     allocator: dict[str, str] = Field(
         default_factory=dict, description="Environment of the worker's memory allocator."
     )
+
+    @property
+    def items(self) -> int:
+        """What `batch` counts, in an epoch: packed sequences, or rows."""
+        return self.rows if self.sequences is None else self.sequences
 
 
 class Plan(_Record):

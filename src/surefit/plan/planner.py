@@ -9,7 +9,7 @@ from surefit.models.facts import ModelFacts
 from surefit.plan.candidates import Candidate, candidates, choose, choose_device
 from surefit.plan.decisions import explain
 from surefit.plan.disk import disk_account
-from surefit.plan.lengths import Lengths, lengths_of
+from surefit.plan.lengths import Lengths, lengths_of, line_lengths
 from surefit.plan.memory import verify_rows
 from surefit.plan.plan import AccountItem, Plan, Range, TrainingPlan
 from surefit.plan.refusals import USUAL_MAX_LENGTH, refuse_impossible
@@ -101,12 +101,17 @@ def draft_plan(
     ranks = resolve_ranks(recipe, hardware)
     device = choose_device(hardware, ranks.number)
     max_length = planned_max_length(recipe, facts)
-    lengths = lengths_of(report.tokens, report.usable, max_length)
+    packing = recipe.how.packing
+    lengths = (
+        line_lengths(report, max_length)
+        if packing
+        else lengths_of(report.tokens, report.usable, max_length)
+    )
     found = candidates(recipe, facts, device, lengths, ranks)
     chosen = choose(found, device.free_bytes)
     setup = chosen.setup
     threads = recipe.how.threads or max(1, free_cores(hardware) // ranks.number)
-    steps = count_steps(report.usable, recipe.goal.batch, recipe.goal.epochs)
+    steps = count_steps(lengths.rows, recipe.goal.batch, recipe.goal.epochs)
     eval_tokens = float(report.eval_tokens.total) if report.eval_tokens else 0.0
     usual = evaluation_interval(steps, lengths.tokens, eval_tokens, recipe.goal.epochs)
     eval_every = evaluations_for(recipe, steps, usual)
@@ -133,6 +138,9 @@ def draft_plan(
         accumulation=setup.rank_batch // setup.micro_batch,
         max_length=max_length,
         rows=report.usable,
+        packing=packing,
+        sequences=lengths.rows if packing else None,
+        by_length=setup.by_length,
         steps=steps,
         epochs=recipe.goal.epochs,
         learning_rate=recipe.goal.learning_rate or _usual_rate(recipe),

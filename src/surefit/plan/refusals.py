@@ -18,7 +18,7 @@ def refuse_impossible(recipe: Recipe, facts: ModelFacts, report: DatasetReport) 
         RecipeError: a field contradicts another, the model or the data.
         Refused: there is no row to train.
     """
-    _packing(recipe)
+    _packing(recipe, facts)
     _batch(recipe)
     _length(recipe, facts)
     _eval_rows(recipe, report)
@@ -87,12 +87,22 @@ def _rank(method: LoraMethod, names: tuple[str, ...], facts: ModelFacts) -> None
         )
 
 
-def _packing(recipe: Recipe) -> None:
-    if recipe.how.packing:
+def _packing(recipe: Recipe, facts: ModelFacts) -> None:
+    if not recipe.how.packing:
+        return
+    if recipe.how.layout == "padded":
         raise RecipeError(
-            "packed sequences are not trained by this version",
-            "`how.packing: true` would change what a batch is, and the worker counts rows",
-            "leave `how.packing` out: `how.layout: flat` trains without padding all the same",
+            "packed sequences cannot be padded",
+            "`how.packing: true` joins rows into one line, and `how.layout: padded` gives each its own",
+            "leave out one of the two",
+            where="how.layout",
+        )
+    if not facts.isolates_flat_rows:
+        raise RecipeError(
+            f"packing is not safe with {facts.architecture}",
+            "it is not known whether this architecture keeps the rows of one line apart; if it does "
+            "not, every row learns from the rows before it",
+            "leave out `how.packing`: rows then pass side by side, filled up to the longest",
             where="how.packing",
         )
 
@@ -117,7 +127,7 @@ def _length(recipe: Recipe, facts: ModelFacts) -> None:
         raise RecipeError(
             f"rows of {count_text(wanted)} tokens are longer than the model can read",
             f"its config.json says max_position_embeddings {count_text(limit)}",
-            f"set `goal.max_length: {min(limit, USUAL_MAX_LENGTH)}`, or leave it out",
+            f"set `goal.max_length: {limit}` or less; left out, it is {min(limit, USUAL_MAX_LENGTH)}",
             where="goal.max_length",
         )
 

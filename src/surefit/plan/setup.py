@@ -18,6 +18,8 @@ class Setup:
         allocator: whether freed blocks are kept for the next step (fast, more memory) or returned
             to the system at once (slower, little more memory than what is in use). CPU only.
         strategy, ranks: how many processes train together, and what each of them holds.
+        packing: rows are joined into lines of the longest length; `lengths` are then those of the
+            lines, and a sequence of the batch is a line.
     """
 
     facts: ModelFacts
@@ -33,6 +35,12 @@ class Setup:
     allocator: Literal["keep", "return"] = "keep"
     strategy: Strategy = "single"
     ranks: int = 1
+    packing: bool = False
+
+    @property
+    def by_length(self) -> bool:
+        """Whether the rows of a step pass sorted by length: the same step, with less padding."""
+        return self.layout == "padded" and self.ranks == 1 and self.batch > self.micro_batch
 
     @property
     def shares(self) -> int:
@@ -95,6 +103,9 @@ class Setup:
         count = min(self.micro_batch, self.lengths.rows)
         if self.layout == "flat":
             return count * self.lengths.mean
+        if self.by_length:
+            step = min(self.batch, self.lengths.rows)
+            return count * max(self.lengths.sorted_width(count, step), self.lengths.mean)
         return count * self.lengths.expected_longest(count)
 
     def line_length(self, positions: float) -> float:

@@ -214,8 +214,8 @@ class How(Part):
     )
     packing: bool = Field(
         False,
-        description="Join rows into sequences of `goal.max_length` and count `goal.batch` in them. "
-        "`surefit check` counts the steps; this version's worker does not train so yet.",
+        description="Join rows into sequences of at most `goal.max_length` tokens, each row seeing only "
+        "itself, and count `goal.batch` in them: fewer, fuller steps.",
     )
     gradient_checkpointing: bool | None = Field(
         None,

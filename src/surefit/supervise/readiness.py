@@ -59,6 +59,7 @@ def preflight(
         seed=recipe.goal.seed,
         progress=progress,
         prepare=True,
+        packing=recipe.how.packing,
     )
     refuse_data(report, loaded)
     plan = make_plan(recipe, facts, hardware, report)

@@ -59,8 +59,8 @@ class Totals:
     format: str = "unknown"
     guessed_columns: dict[str, str] = field(default_factory=dict)
     """Columns read under another name than their own: name in the file, name needed."""
-    train_tokens: int = 0
-    """Tokens of the rows to train, after the cut."""
+    sequences: int = 0
+    """Packed sequences of the rows to train; 0 where they are not packed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,10 @@ class NoFullStep(Check):
     stages = frozenset({Stage.SET})
     message = "{count} packed sequences for a batch of {batch}: not one full step"
     why = "the rows fit into so few sequences of max_length that no batch fills"
-    next_step = "turn packing off and lower goal.batch to {fix}, or add rows"
+    next_step = "set goal.batch: {fix} or less, leave how.packing out, or add rows"
 
     def of_set(self, totals: Totals) -> Hit | None:
-        if not self.terms.packing or not totals.train_rows or not self.terms.max_length:
+        sequences = totals.sequences
+        if not self.terms.packing or not 0 < sequences < self.terms.batch:
             return None
-        sequences = -(-totals.train_tokens // self.terms.max_length)
-        if sequences >= self.terms.batch:
-            return None
-        return Hit(fix=str(max(1, totals.train_rows // 4)), count=sequences)
+        return Hit(fix=str(sequences), count=sequences)

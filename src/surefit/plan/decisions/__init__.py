@@ -9,6 +9,7 @@ from surefit.plan.decisions.batch import (
     explain_batch,
     explain_lengths,
     explain_memory_choices,
+    explain_packing,
 )
 from surefit.plan.decisions.learning import explain_learning
 from surefit.plan.decisions.method import explain_device, explain_method
@@ -29,6 +30,7 @@ def explain(
         *explain_batch(draft),
         *explain_memory_choices(draft, facts),
         *explain_lengths(draft, facts, report),
+        *explain_packing(draft, report),
         *explain_learning(draft),
         *explain_saving(draft, report),
         *explain_proving(draft, facts),

@@ -28,15 +28,21 @@ def shard(model: Any, training: TrainingPlan) -> Any:
     Every rank must hold the same whole model; nothing is sent. Where embeddings and head are one
     parameter they stay in the root, which is put together once in a pass.
     """
-    mesh = init_device_mesh(training.device, (ranks.world_size(),))
-    pinned = training.device == "cuda"
-    policy = CPUOffloadPolicy(pin_memory=pinned) if training.offload else OffloadPolicy()
+    options: dict[str, Any] = {
+        "mesh": init_device_mesh(training.device, (ranks.world_size(),)),
+        # Also the root: else a pass without a backward one leaves it whole, and its parameters are
+        # then other objects than those that the optimizer knows.
+        "reshard_after_forward": True,
+        "offload_policy": CPUOffloadPolicy(pin_memory=training.device == "cuda")
+        if training.offload
+        else OffloadPolicy(),
+    }
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
     for layer in layers_of(inner):
-        fully_shard(layer, mesh=mesh, offload_policy=policy)
+        fully_shard(layer, **options)
     for end in _own_ends(inner):
-        fully_shard(end, mesh=mesh, offload_policy=policy)
-    fully_shard(inner, mesh=mesh, offload_policy=policy)
+        fully_shard(end, **options)
+    fully_shard(inner, **options)
     # generate() then goes on until every rank has ended its answer.
     inner._is_fsdp_managed_module = True
     return model

@@ -198,6 +198,16 @@ def test_flat_and_padded_rows_learn_the_same(tmp_path: Path, model: Path) -> Non
     assert metrics(padded)[-1].tokens == metrics(flat)[-1].tokens
 
 
+def test_passing_a_step_by_length_changes_no_loss(
+    tmp_path: Path, model: Path, usual: RunFolder
+) -> None:
+    sorted_ones = learn(tmp_path, model, layout="padded", by_length=True, eval_rows=5)
+    assert losses(sorted_ones) == pytest.approx(losses(usual), abs=2e-5)
+    record = sorted_ones.read(sorted_ones.effective, Effective)
+    assert record
+    assert record.effective["by_length"] is True
+
+
 def test_recomputing_activations_changes_no_loss(
     tmp_path: Path, model: Path, usual: RunFolder
 ) -> None:

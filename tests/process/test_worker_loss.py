@@ -87,20 +87,32 @@ def test_the_order_of_an_epoch_is_fixed_for_ever() -> None:
 
 
 def test_the_worst_micro_batch_is_the_worst_of_all_epochs(model: Path) -> None:
-    from surefit.train.rows import epoch_order
+    from surefit.train.rows import EpochOrder
     from surefit.train.worst_step import worst_numbers
 
     lengths = np.random.RandomState(0).randint(5, 90, 21)
-    for layout in ("flat", "padded"):
-        training = plan_for(model, 21, layout=layout, epochs=2.5).training
+    for layout, by_length in (("flat", False), ("padded", False), ("padded", True)):
+        training = plan_for(model, 21, layout=layout, by_length=by_length, epochs=2.5).training
+        whole = EpochOrder(lengths, training.seed, training.batch if by_length else 0)
         costs = {}
         for epoch in range(3):
-            order = epoch_order(21, training.seed, epoch).tolist()
+            order = whole.of(epoch).tolist()
             for start in range(0, 21, 4):
                 part = order[start : start + 4]
                 positions = (
                     sum(lengths[part]) if layout == "flat" else len(part) * max(lengths[part])
                 )
                 costs[tuple(part)] = positions
-        worst = tuple(worst_numbers(lengths, training))
+        worst = tuple(worst_numbers(whole, training))
         assert costs[worst] == max(costs.values())
+
+
+def test_a_step_that_passes_by_length_holds_the_same_rows() -> None:
+    from surefit.train.rows import EpochOrder
+
+    lengths = np.random.RandomState(1).randint(5, 90, 21)
+    by_chance, sorted_ones = EpochOrder(lengths, 17), EpochOrder(lengths, 17, block=8)
+    for start in range(0, 21, 8):
+        step, other = (order.of(1)[start : start + 8] for order in (by_chance, sorted_ones))
+        assert sorted(step) == sorted(other)
+        assert lengths[other].tolist() == sorted(lengths[step], reverse=True)

@@ -69,11 +69,12 @@ def _run(plan: Plan, view: PlanView, width: int) -> list[str]:
     training = plan.training
     time = view.time or "not known, because this machine's speed is not"
     size = parameters_text(plan.model.parameters.total)
+    item = "packed sequence" if training.packing else "row"
     rows = [
         ("model", f"{plan.model.source} ({plan.model.architecture}, {size} parameters)"),
         (
             "steps",
-            f"{count_text(training.steps)} of {plural(training.batch, 'row')} ({_passes(training)}); "
+            f"{count_text(training.steps)} of {plural(training.batch, item)} ({_passes(training)}); "
             f"{plural(training.rows, 'row')}, {training.epochs:g} {'time' if training.epochs == 1 else 'times'}",
         ),
         ("time", time),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from surefit.data.report import DatasetReport, PackedCounts, TokenCounts
+from surefit.recipe.schema import Recipe
 
 _STEPS = 64  # pieces of the integral in `expected_longest`
 
@@ -108,6 +109,13 @@ def lengths_of(tokens: TokenCounts | None, rows: int, max_length: int) -> Length
         min(1.0, tokens.trained / tokens.total),
         True,
     )
+
+
+def planned_lengths(recipe: Recipe, report: DatasetReport, max_length: int) -> Lengths:
+    """Lengths of what the batch counts: rows, or packed sequences."""
+    if recipe.how.packing:
+        return line_lengths(report, max_length)
+    return lengths_of(report.tokens, report.usable, max_length)
 
 
 def line_lengths(report: DatasetReport, max_length: int) -> Lengths:

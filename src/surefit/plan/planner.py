@@ -9,7 +9,7 @@ from surefit.models.facts import ModelFacts
 from surefit.plan.candidates import Candidate, candidates, choose, choose_device
 from surefit.plan.decisions import explain
 from surefit.plan.disk import disk_account
-from surefit.plan.lengths import Lengths, lengths_of, line_lengths
+from surefit.plan.lengths import Lengths, planned_lengths
 from surefit.plan.memory import verify_rows
 from surefit.plan.plan import AccountItem, Plan, Range, TrainingPlan
 from surefit.plan.refusals import USUAL_MAX_LENGTH, refuse_impossible
@@ -102,11 +102,7 @@ def draft_plan(
     device = choose_device(hardware, ranks.number)
     max_length = planned_max_length(recipe, facts)
     packing = recipe.how.packing
-    lengths = (
-        line_lengths(report, max_length)
-        if packing
-        else lengths_of(report.tokens, report.usable, max_length)
-    )
+    lengths = planned_lengths(recipe, report, max_length)
     found = candidates(recipe, facts, device, lengths, ranks)
     chosen = choose(found, device.free_bytes)
     setup = chosen.setup

@@ -101,7 +101,6 @@ def draft_plan(
     ranks = resolve_ranks(recipe, hardware)
     device = choose_device(hardware, ranks.number)
     max_length = planned_max_length(recipe, facts)
-    packing = recipe.how.packing
     lengths = planned_lengths(recipe, report, max_length)
     found = candidates(recipe, facts, device, lengths, ranks)
     chosen = choose(found, device.free_bytes)
@@ -134,8 +133,8 @@ def draft_plan(
         accumulation=setup.rank_batch // setup.micro_batch,
         max_length=max_length,
         rows=report.usable,
-        packing=packing,
-        sequences=lengths.rows if packing else None,
+        packing=setup.packing,
+        sequences=lengths.rows if setup.packing else None,
         by_length=setup.by_length,
         steps=steps,
         epochs=recipe.goal.epochs,

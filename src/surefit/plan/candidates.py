@@ -12,7 +12,7 @@ from surefit.plan.refusals import resolve_targets
 from surefit.plan.setup import Setup
 from surefit.plan.strategy import Ranks
 from surefit.plan.work import allocator_slowdown, operations_per_step, pass_seconds
-from surefit.recipe.schema import LoraMethod, Recipe
+from surefit.recipe.schema import FullMethod, LoraMethod, Recipe
 
 # A line's mask grows with its square: 4,096 x 4,096 float32 numbers are 64 MiB, once a layer.
 FLAT_LINE_TOKENS = 4096
@@ -83,8 +83,17 @@ def _layouts(recipe: Recipe, facts: ModelFacts, lengths: Lengths, micro_batch: i
 
 
 def choose_precision(recipe: Recipe, device: Device) -> str:
-    """float32, unless asked otherwise or the device is fast in bfloat16."""
-    return recipe.how.precision or ("bfloat16" if device.bf16_is_fast else "float32")
+    """As asked; else bfloat16 where the device is fast in it and no trained weight is kept in it.
+
+    bfloat16 keeps 8 bits: a weight of 0.02 moves in steps of 1e-4, and most updates of a small
+    learning rate round to nothing. Adapters stay in float32 beside bfloat16 weights, a fully
+    trained model does not: the starter model at 5e-5 ended at a loss of 0.028 on its evaluation
+    rows in float32 and of 5.5 in bfloat16, same rows, same steps.
+    """
+    if recipe.how.precision:
+        return recipe.how.precision
+    trains_weights = isinstance(recipe.method, FullMethod) and device.kind == "cpu"
+    return "bfloat16" if device.bf16_is_fast and not trains_weights else "float32"
 
 
 def _candidate(

@@ -113,6 +113,21 @@ def test_float32_where_bfloat16_is_slow_and_bfloat16_where_it_is_fast() -> None:
     assert fast.training.precision == "bfloat16"
 
 
+def test_trained_weights_stay_in_float32_where_bfloat16_is_fast_too() -> None:
+    fast = machine(bf16_is_fast=True, bf16_reason="amx_bf16")
+    made = plan(recipe=recipe(method={"type": "full"}), machine=fast)
+    assert made.training.precision == "float32"
+    assert "round to nothing" in reason(made, "precision")
+
+
+def test_bfloat16_weights_that_are_trained_are_a_choice_with_a_warning() -> None:
+    fast = machine(bf16_is_fast=True, bf16_reason="amx_bf16")
+    asked = recipe(method={"type": "full"}, how={"precision": "bfloat16"})
+    made = plan(recipe=asked, machine=fast)
+    assert made.training.precision == "bfloat16"
+    assert reason(made, "precision").startswith("warning")
+
+
 def test_bfloat16_asked_for_on_a_slow_machine_is_allowed_with_a_warning() -> None:
     made = plan(recipe=recipe(how={"precision": "bfloat16"}))
     assert made.training.precision == "bfloat16"

@@ -7,7 +7,7 @@ from surefit.models.facts import ModelFacts
 from surefit.plan.decisions.deciding import asked, decide
 from surefit.plan.plan import Decision
 from surefit.plan.work import SLOW_BF16_FACTOR
-from surefit.recipe.schema import LoraMethod
+from surefit.recipe.schema import FullMethod, LoraMethod
 from surefit.units import parameters_text, plural
 
 if TYPE_CHECKING:
@@ -124,6 +124,13 @@ def _precision(draft: "Draft") -> Decision:
             "float32: "
             f"{device.bf16_reason}; leave out `how.precision` to train in float32"
         )
+    elif training.precision == "bfloat16" and isinstance(training.method, FullMethod):
+        reason = (
+            "warning: the trained weights themselves are kept in bfloat16, where most updates of a "
+            "small learning rate round to nothing; leave out `how.precision`, or train adapters"
+        )
+    elif training.precision == "float32" and isinstance(training.method, FullMethod):
+        reason = "4 bytes a number: updates of trained weights round to nothing in bfloat16"
     elif training.precision == "float32" and by_user and device.bf16_is_fast:
         reason = "as asked; bfloat16 would need half the memory and be faster here"
     elif training.precision == "float32":

@@ -41,6 +41,7 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
         Entry("show", "Show one run: state, figures, files."),
         Entry("logs", "Show what a run printed; -f follows it."),
         Entry("stop", "Stop a run and keep its last checkpoint."),
+        Entry("resume", "Go on with an interrupted run, from its newest good checkpoint."),
     ),
     "When it went wrong": (
         Entry("why", "Say why a run ended as it did, and what to do next."),

@@ -1,4 +1,4 @@
-"""Start a run from a recipe and stay with it: shared by `train` and `rehearse`."""
+"""Start a run or go on with one, and stay with it: shared by `train`, `rehearse` and `resume`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,8 +37,28 @@ def launch(
             say(
                 f"run {run.id}: {ready.plan.verdict.replace('_', ' ')}, {ready.plan.verdict_reason}"
             )
-        face = face_for(run, as_json=as_json, planned_bytes=ready.plan.peak_bytes)
-        view = attend(run, face, pressed, lambda count: _stop(run, count))
+        return stay(run, pressed, as_json=as_json, planned_bytes=ready.plan.peak_bytes)
+
+
+def launch_again(
+    run: RunFolder, changes: tuple[str, ...], *, old_data: bool, detach: bool, as_json: bool
+) -> int:
+    """Resume a run; then follow to the end, or leave at once. Returns the exit code."""
+    from surefit.supervise import resume
+
+    with interrupts() as pressed:
+        found = resume(run, changes, old_data=old_data)
+        if detach and not pressed:
+            return _leave(run, as_json=as_json)
+        if not as_json:
+            say(f"run {run.id}: {found.words}")
+        return stay(run, pressed, as_json=as_json, planned_bytes=found.plan.peak_bytes)
+
+
+def stay(run: RunFolder, pressed: list[int], *, as_json: bool, planned_bytes: int | None) -> int:
+    """Show a run that was started here until it ends. Returns the exit code."""
+    face = face_for(run, as_json=as_json, planned_bytes=planned_bytes)
+    view = attend(run, face, pressed, lambda count: _stop(run, count))
     if as_json:
         print_json_line(view_record(view))
     else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefit.errors import SurefitError
 from surefit.plan.plan import Verdict, WayOut
+from surefit.plan.spending import first_limit
 from surefit.plan.verdict import Judgement
 from surefit.recipe.schema import FullMethod, LoraMethod, Recipe
 
@@ -81,15 +82,26 @@ def _other_result(recipe: Recipe, draft: "Draft") -> Iterator[tuple[str, bool, R
         for rank in (recipe.method.rank // 2, 4):
             method = recipe.method.model_copy(update={"rank": rank})
             yield f"method.rank: {rank}", False, recipe.model_copy(update={"method": method})
-    if recipe.limits.hours is not None and draft.seconds is not None:
-        yield from _more_time(recipe, recipe.limits.hours * 3600, draft.seconds.high)
+    if draft.seconds is not None:
+        yield from _larger_limits(recipe, draft.seconds.high)
 
 
-def _more_time(recipe: Recipe, limit: float, seconds: float) -> Iterator[tuple[str, bool, Recipe]]:
-    hours = math.ceil(seconds / 360) / 10
-    yield f"limits.hours: {hours}", True, _set(recipe, "limits", hours=hours)
-    share = limit / seconds
-    epochs = round(recipe.goal.epochs * share * 0.9, 2)
+def _larger_limits(recipe: Recipe, seconds: float) -> Iterator[tuple[str, bool, Recipe]]:
+    """Limits that the whole run surely stays in, or fewer epochs for the limit as it is."""
+    limit, limits = first_limit(recipe), recipe.limits
+    if limit is None:
+        return
+    larger: dict[str, float] = {}
+    if limits.hours is not None and limits.hours * 3600 < seconds:
+        larger["hours"] = math.ceil(seconds / 360) / 10
+    if limits.dollars is not None and limits.dollars_per_hour is not None:
+        needed = limits.dollars_per_hour * seconds / 3600
+        if limits.dollars < needed:
+            larger["dollars"] = math.ceil(needed * 100) / 100
+    if larger:
+        changes = ", ".join(f"limits.{name}: {value:g}" for name, value in larger.items())
+        yield changes, True, _set(recipe, "limits", **larger)
+    epochs = round(recipe.goal.epochs * limit[0] / seconds * 0.9, 2)
     if epochs > 0:
         yield f"goal.epochs: {epochs}", False, _set(recipe, "goal", epochs=epochs)
 

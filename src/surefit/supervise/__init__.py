@@ -6,6 +6,7 @@ observe     the state of a run from evidence; finds runs whose supervisor was lo
 list_runs   the same for all runs, from the index where they have ended
 follow      events and views as they come
 request_stop  end a run with everything it has started
+resume      go on with an interrupted run from its newest good checkpoint
 
 Names are loaded when they are first used: a plan needs none of the processes' code.
 """
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from surefit.supervise.listing import list_runs
     from surefit.supervise.observing import observe
     from surefit.supervise.readiness import Preflight, preflight
+    from surefit.supervise.resuming import Resumption, newest_interrupted, resume
     from surefit.supervise.starting import start
     from surefit.supervise.stopping import request_stop
     from surefit.supervise.view import RunView
@@ -28,9 +30,12 @@ _PLACES = {
     "RunView": "view",
     "follow": "following",
     "list_runs": "listing",
+    "newest_interrupted": "resuming",
     "observe": "observing",
     "preflight": "readiness",
     "request_stop": "stopping",
+    "resume": "resuming",
+    "Resumption": "resuming",
     "start": "starting",
     "wait_for_end": "following",
 }
@@ -38,12 +43,15 @@ _PLACES = {
 __all__ = [
     "Moment",
     "Preflight",
+    "Resumption",
     "RunView",
     "follow",
     "list_runs",
+    "newest_interrupted",
     "observe",
     "preflight",
     "request_stop",
+    "resume",
     "start",
     "wait_for_end",
 ]

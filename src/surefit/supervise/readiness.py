@@ -102,30 +102,45 @@ def refuse_plan(plan: Plan) -> None:
         Refused: it does not fit, or the disk has no room for what the run writes.
     """
     if plan.verdict == "does_not_fit":
+        raise _does_not_fit(plan)
+
+
+def _does_not_fit(plan: Plan) -> Refused:
+    """Memory, disk, time or money: named is what falls short, not always the memory."""
+    details = {"plan": plan.model_dump(mode="json")}
+    device = plan.devices[0] if plan.devices else plan.hardware.name
+    needed = sum(item.bytes for item in plan.disk)
+    if plan.low_bytes > plan.budget_bytes:
         largest = max(plan.account, key=lambda item: item.bytes, default=None)
-        device = plan.devices[0] if plan.devices else plan.hardware.name
         ways = [
             f"set `{way.change}` ({bytes_text(way.peak_bytes)}{_same(way.same_result)})"
             for way in plan.way_out
         ]
-        raise Refused(
+        return Refused(
             f"the plan does not fit: {bytes_text(plan.peak_bytes)} needed, "
             f"{bytes_text(plan.budget_bytes)} free on {device}",
             f"{largest.item} takes {bytes_text(largest.bytes)}: {largest.why}"
             if largest
             else plan.verdict_reason,
             ", or ".join(ways[:3]) or "choose a smaller model, or a machine with more memory",
-            details={"plan": plan.model_dump(mode="json")},
+            details=details,
         )
-    needed = sum(item.bytes for item in plan.disk)
     if needed > plan.disk_free_bytes:
         largest = max(plan.disk, key=lambda item: item.bytes)
-        raise Refused(
+        return Refused(
             f"the disk is too small for this run: {bytes_text(needed)} needed, "
             f"{bytes_text(plan.disk_free_bytes)} free in {plan.hardware.disk_folder}",
             f"{largest.item} takes {bytes_text(largest.bytes)}: {largest.why}",
             "free some space, set `how.keep_checkpoints: 1`, or set SUREFIT_HOME to a folder on another disk",
+            details=details,
         )
+    ways = [f"set `{way.change}`{_same(way.same_result)}" for way in plan.way_out]
+    return Refused(
+        f"the plan does not fit: {plan.verdict_reason}",
+        "a run that cannot end inside its limits would cost all of them and give nothing",
+        ", or ".join(ways[:3]) or "raise the limit, or set `goal.epochs` lower",
+        details=details,
+    )
 
 
 def _same(same_result: bool) -> str:

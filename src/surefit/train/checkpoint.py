@@ -83,7 +83,7 @@ def write_checkpoint(
         trainer.state.save_to_json(str(draft / "trainer_state.json"))
         (draft / "tally.json").write_text(json.dumps(asdict(tally)))
         _publish(draft, folder, trainer, journal, training, origin)
-        prune_checkpoints(root, training.keep_checkpoints)
+        prune_checkpoints(root, training.keep_checkpoints, tally.best_step)
     ranks.barrier()
     return folder
 
@@ -127,6 +127,12 @@ def optimizer_file(strategy: str) -> str:
 def random_file() -> str:
     """Where this rank's random numbers are kept; the names are those that the Trainer looks for."""
     return f"rng_state_{ranks.rank()}.pth" if ranks.world_size() > 1 else "rng_state.pth"
+
+
+def checkpoint_bytes(trainer: Any) -> int:
+    """About how large a checkpoint will be: the trained numbers, and the optimizer's two for each."""
+    sizes = (weight.numel() * weight.element_size() for weight in trainable(trainer.model).values())
+    return 3 * sum(sizes)
 
 
 def prune_checkpoints(root: Path, keep: int, best: int | None = None) -> None:

@@ -23,6 +23,7 @@ class Journal:
         self.run, self.memory, self.place = run, Memory(), place or Place()
         self.started = time.time()
         self.step = 0
+        self.waiting: str | None = None  # what for, while the work waits and that is no hang
         self.phases: list[PhaseName] = ["import"]
         self.peaks: dict[str, int] = {}
         self._open_peaks: list[int] = []
@@ -54,6 +55,10 @@ class Journal:
         self._moved = time.time()
         if self.place.is_first:
             self.run.append(event)
+
+    def moved(self) -> None:
+        """The work got a little further, without an event."""
+        self._moved = time.time()
 
     def note(self, topic: str, text: str, **details: object) -> None:
         """Append a note."""
@@ -102,6 +107,7 @@ class Journal:
             time=time.time(),
             moved=self._moved,
             memory_bytes=self.memory.now_bytes(),
+            waiting=self.waiting,
         )
         file = self.run.heartbeat(self.place.rank)
         temporary = file.with_name(f".{file.name}.tmp")

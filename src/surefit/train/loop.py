@@ -16,12 +16,14 @@ from surefit.plan.plan import Plan
 from surefit.runs.event import Metric
 from surefit.train import ranks
 from surefit.train.batches import Batch, idle
-from surefit.train.checkpoint import load_weights, write_checkpoint
+from surefit.train.checkpoint import checkpoint_bytes, load_weights, write_checkpoint
 from surefit.train.effective import compare, effective, refuse_differences
 from surefit.train.failures import ConfigurationDiffers, NumericFailure
 from surefit.train.journal import Journal
 from surefit.train.lines import trained_items
 from surefit.train.loss import mean_loss
+from surefit.train.numbers import Fault, NumberWatch, StepNumbers
+from surefit.train.room import when_there_is_room
 from surefit.train.rows import PreparedRows
 from surefit.train.stop import StopRequested, StopSignal
 from surefit.train.trainer import TokenTrainer
@@ -36,6 +38,9 @@ class Tally:
     first_loss: float = math.nan
     last_loss: float = math.nan
     seconds: float = 0.0
+    best_eval: float = math.inf
+    best_step: int | None = None
+    evaluations_since: int = 0  # without a lower loss
 
 
 @dataclass
@@ -55,6 +60,7 @@ class Loop(TrainerCallback):  # type: ignore[misc]
     _clock: float = 0.0
     _is_first: bool = True
     _stops: bool = False
+    _numbers: NumberWatch = field(init=False)
 
     def train(self, resume_from: Path | None) -> None:
         """Make every step of the plan; the first is a phase of its own: much is set up late."""
@@ -64,11 +70,16 @@ class Loop(TrainerCallback):  # type: ignore[misc]
             load_weights(self.trainer.model, resume_from)
             self.trainer.state.global_step = steps
             return
+        if resume_from and self._is_out_of_patience:
+            self._take_best()
+            return
         self._phase.enter_context(self.journal.phase("first_step"))
         self.trainer.train(resume_from_checkpoint=str(resume_from) if resume_from else None)
         self._phase.close()
         made = self.trainer.state.global_step
-        if made != steps:
+        if self._is_out_of_patience:
+            self._take_best()
+        elif made != steps:
             raise ConfigurationDiffers(
                 f"the training ended after {made:,} steps of {steps:,}",
                 "the Trainer left its loop without an error",
@@ -81,6 +92,7 @@ class Loop(TrainerCallback):  # type: ignore[misc]
         if ranks.is_first():
             write_atomically(self.journal.run.effective, record.model_dump_json(indent=1))
         refuse_differences(record)
+        self._numbers = NumberWatch(self.plan, self.trainer.model, state.global_step + 1)
         self._kept_step = state.global_step
         self._clock = time.monotonic()
 
@@ -89,19 +101,27 @@ class Loop(TrainerCallback):  # type: ignore[misc]
         training = self.plan.training
         self.trainer.order.epoch = state.global_step // math.ceil(training.items / training.batch)
 
-    def on_pre_optimizer_step(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
-        """Stop before a number that is none reaches the weights."""
-        self._stops = self.trainer.finish_step(bool(self.stop.requested))
-        for part, value in (
-            ("loss", self.trainer.step_loss),
-            ("gradient norm", self.trainer.gradient_norm),
-        ):
-            if not math.isfinite(value):
-                self._keep_batch_and_fail(state.global_step + 1, part, value)
-        self._rate = self.trainer.optimizer.param_groups[0]["lr"]
+    def on_substep_end(self, _args: Any, _state: Any, _control: Any, **_: Any) -> None:
+        """A pass of a long step was made: the work moves."""
+        self.journal.moved()
 
-    def on_step_end(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
+    def on_pre_optimizer_step(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
+        """Stop before a number that has gone wrong reaches the weights."""
+        trainer = self.trainer
+        self._stops = trainer.finish_step(bool(self.stop.requested))
+        self._rate = trainer.optimizer.param_groups[0]["lr"]
+        self._refuse(
+            self._numbers.before_step(
+                StepNumbers(
+                    state.global_step + 1, trainer.step_loss, trainer.gradient_norm, self._rate
+                )
+            ),
+            state.global_step + 1,
+        )
+
+    def on_step_end(self, _args: Any, state: Any, control: Any, **_: Any) -> None:
         """Count, report, evaluate, keep; leave when somebody asked to."""
+        self._refuse(self._numbers.after_step(state.global_step), state.global_step)
         self._count(state)
         if self._is_first:
             self._is_first = False
@@ -110,7 +130,8 @@ class Loop(TrainerCallback):  # type: ignore[misc]
         step, training = state.global_step, self.plan.training
         every = training.eval_every_steps
         if every and step % every == 0 and step < training.steps:
-            self.evaluate(state.epoch)
+            self._judge(step, self.evaluate(state.epoch))
+            control.should_training_stop = self._is_out_of_patience
         # Each rank hears of a stop at another moment; all leave after the same step.
         stopping = self.stop.requested
         if ranks.world_size() > 1:
@@ -120,6 +141,36 @@ class Loop(TrainerCallback):  # type: ignore[misc]
         if stopping:
             self._leave(step, stopping)
         self._clock = time.monotonic()
+
+    @property
+    def _is_out_of_patience(self) -> bool:
+        patience = self.plan.training.no_improvement
+        return patience is not None and self.tally.evaluations_since >= patience
+
+    def _judge(self, step: int, loss: float | None) -> None:
+        """Remember which evaluation was the best, and keep its weights where patience asks for them."""
+        tally, patience = self.tally, self.plan.training.no_improvement
+        if loss is None or not loss < tally.best_eval:
+            tally.evaluations_since += loss is not None
+            return
+        tally.evaluations_since = 0
+        if patience is not None or step % self.plan.training.checkpoint_every_steps == 0:
+            tally.best_eval, tally.best_step = loss, step
+        if patience is not None:
+            self._keep(step)
+
+    def _take_best(self) -> None:
+        """End early with the weights of the best evaluation."""
+        tally, best = self.tally, self.tally.best_step
+        load_weights(self.trainer.model, self.journal.run.checkpoints / f"step-{best}")
+        self.journal.note(
+            "no_improvement",
+            f"{tally.evaluations_since} evaluations in a row were no better than step {best:,} "
+            f"(loss {tally.best_eval:.4f}): training ends early, with the weights of that step",
+            step=best,
+            eval_loss=tally.best_eval,
+        )
+        self.trainer.state.global_step = best
 
     def evaluate(self, epoch: float) -> float | None:
         """The token mean of the loss on the eval rows, as an event too; None without such rows."""
@@ -176,7 +227,17 @@ class Loop(TrainerCallback):  # type: ignore[misc]
         if self._kept_step == step:
             return
         self.tally.seconds = time.time() - self.journal.started
-        write_checkpoint(self.trainer, self.journal, self.plan.training, self.tally, self.origin)
+
+        def write() -> Path:
+            return write_checkpoint(
+                self.trainer, self.journal, self.plan.training, self.tally, self.origin
+            )
+
+        if ranks.world_size() > 1:
+            write()  # no rank may wait for room while the others wait for it
+        else:
+            needed = checkpoint_bytes(self.trainer)
+            when_there_is_room(needed, self.journal.run.checkpoints, self.journal, self.stop, write)
         self._kept_step = step
 
     def _leave(self, step: int, reason: str) -> None:
@@ -188,18 +249,22 @@ class Loop(TrainerCallback):  # type: ignore[misc]
         )
         raise StopRequested(reason)
 
-    def _keep_batch_and_fail(self, step: int, part: str, value: float) -> None:
-        trainer, file = self.trainer, self.journal.run.path / "bad_batch.json"
+    def _refuse(self, fault: Fault | None, step: int) -> None:
+        """Keep the step's rows and end the run where a number has gone wrong."""
+        if fault is None:
+            return
+        trainer = self.trainer
+        name = "bad_batch.json" if ranks.is_first() else f"bad_batch_rank{ranks.rank()}.json"
+        file = self.journal.run.path / name
         rows = [_row_as_data(trainer.rows, number) for number in trainer.step_numbers]
-        write_atomically(file, json.dumps({"step": step, part: str(value), "rows": rows}))
-        rate = self.plan.training.learning_rate
+        write_atomically(file, json.dumps({"step": step, "fault": fault.what, "rows": rows}))
         numbers = ", ".join(str(number) for number in trainer.step_numbers[:16])
+        more = ", ..." if trainer.step_numbers[16:] else ""
         raise NumericFailure(
-            f"the {part} of step {step:,} is {value}",
-            f"the weights were left as they were before the step; its rows (from 0) "
-            f"are {numbers}{', ...' if trainer.step_numbers[16:] else ''}, kept in {file}",
-            f"set `goal.learning_rate: {rate / 10:g}` (now {rate:g}), or look at these rows",
-            details={"step": step, "rows": trainer.step_numbers},
+            fault.what,
+            f"{fault.why}; its rows (from 0) are {numbers}{more}, kept in {file}",
+            fault.next_step,
+            details={"step": step, "rows": trainer.step_numbers, "class": fault.name},
         )
 
 

@@ -91,6 +91,7 @@ def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
         if not is_first:
             return
 
+    trainer_steps = trainer.state.global_step
     with journal.phase("verify"):
         # The trainer, its optimizer and the trained model make room for what a user would load.
         del loop.trainer, model, trainer
@@ -110,7 +111,7 @@ def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
         base_model=plan.model.source,
         files=files,
         verification=verification,
-        steps=training.steps,
+        steps=trainer_steps,
         epochs=training.epochs,
         first_loss=tally.first_loss,
         final_loss=tally.last_loss,

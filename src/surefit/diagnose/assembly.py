@@ -47,7 +47,7 @@ def build(
     return Evidence(
         lines=tuple(main) + tuple(line for lines in ranks for line in lines),
         failures=tuple(failures),
-        rank_exits=tuple(find_rank_exits(main)),
+        rank_exits=known.pop("rank_exits", None) or tuple(find_rank_exits(main)),
         metrics=tuple(metrics),
         activity=_by_file(work),
         plan=plan,

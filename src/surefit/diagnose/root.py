@@ -52,6 +52,8 @@ def find_root(evidence: Evidence) -> Root:
     if real:
         chosen = _earliest(real, first)
         return Root(_rank_of(chosen, evidence, first), chosen, evidence.exit.signal, None)
+    if first is not None and first.rank is not None:
+        return Root(first.rank, None, first.signal, first.line)
     waiting = [f for f in own if WAITED.search(f.text)]
     if waiting:
         return Root(None, waiting[0], None, None)

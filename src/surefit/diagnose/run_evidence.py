@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from surefit.diagnose.assembly import build
-from surefit.diagnose.evidence import Beat, Evidence, Exit, Plan
+from surefit.diagnose.evidence import Beat, Evidence, Exit, Plan, RankExit
 from surefit.diagnose.foreign_folder import MOST_LOGS, RANK_FILE
 from surefit.diagnose.logs import read_log
 from surefit.diagnose.records import as_exit, as_float, as_int, as_text, read_json
@@ -30,6 +30,7 @@ def read_run(run: RunFolder, missing: str | None = None) -> Evidence:
         ranks,
         exit=_exit_of_run(status),
         heartbeats=tuple(_last_beats(run, ended)),
+        rank_exits=tuple(_rank_exits(run)),
         problem=_last_problem(run),
         plan=_plan_of_run(run),
         stop_requested=run.stop_request.is_file(),
@@ -37,6 +38,16 @@ def read_run(run: RunFolder, missing: str | None = None) -> Evidence:
         missing=missing,
         files=_files_of_run(run) if status is not None else None,
     )
+
+
+def _rank_exits(run: RunFolder) -> Iterable[RankExit]:
+    """How each rank ended, as their parent saw it; those that it ended itself are left out."""
+    record = read_json(run.path / "ranks.json")
+    for one in record if isinstance(record, list) else []:
+        if isinstance(one, dict) and not one.get("ended_by_parent"):
+            code, died_by = as_int(one.get("code")), as_int(one.get("signal"))
+            if code or died_by:
+                yield RankExit(as_int(one.get("rank")), code, died_by, bool(one.get("first")))
 
 
 def _exit_of_run(status: ExitStatus | None) -> Exit:

@@ -5,7 +5,7 @@ places where it would decide something that the plan or the prepared rows decide
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,7 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
         self.step_loss, self.step_targets, self.step_tokens = 0.0, 0, 0
         self.step_numbers: list[int] = []
         self.gradient_norm = math.nan
+        self.moved: Callable[[], None] = lambda: None  # told when a pass has its loss
         self._losses: list[Tensor] = []
         uses_cache = model.config.use_cache
         super().__init__(
@@ -133,6 +134,7 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
             )
         loss = summed_loss(model, inputs, self.keeps_logits) / num_items_in_batch
         self._losses.append(loss.detach())
+        self.moved()
         # Ranks average their gradients; ours are parts of a sum.
         return loss * ranks.world_size()
 

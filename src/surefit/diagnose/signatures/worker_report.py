@@ -69,6 +69,7 @@ class WorkerReport(Signature):
             why=problem.why,
             next_step=problem.next,
             lines=evidence.closing[-3:],
+            rank=problem.details.get("rank"),
             retryable=code in _RETRYABLE,
         )
         named = problem.details.get("class")

@@ -94,6 +94,8 @@ class Loop(TrainerCallback):  # type: ignore[misc]
         refuse_differences(record)
         self._numbers = NumberWatch(self.plan, self.trainer.model, state.global_step + 1)
         self._kept_step = state.global_step
+        # Of ranks that are silent in a step, the one that was silent first holds up the others.
+        self.trainer.moved = self.journal.moved
         self._clock = time.monotonic()
 
     def on_epoch_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:

@@ -15,6 +15,7 @@ from surefit.tokens.folder import TokenizerFolder, read_tokenizer_folder
 from surefit.tokens.scan import AnswerScan
 from surefit.tokens.template import ChatTemplate, Message, Span, TemplateRefusalError
 
+from surefit.tokens.words import WordTokens, word_tokens
 
 @dataclass(frozen=True, slots=True)
 class EncodedRow:
@@ -65,6 +66,10 @@ class ChatTokenizer:
     @cached_property
     def vocabulary(self) -> int:
         """Number of tokens, those added for conversations included."""
+    @cached_property
+    def _words(self) -> WordTokens | None:
+        return word_tokens(self._tokenizer)
+
         size: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
         return size
 
@@ -222,11 +227,31 @@ class ChatTokenizer:
         """Token ids and masks of many rendered rows; one call costs less than one a row."""
         begins = any(rendered.begins for rendered in batch)
         if begins and not all(rendered.begins for rendered in batch):
-            return [row for rendered in batch for row in self.encode_batch([rendered])]
+            return [row for rendered in batch for row in self._encode_by_library([rendered])]
         encodings = self._tokenizer.encode_batch(
             [rendered.text for rendered in batch], add_special_tokens=begins
         )
         return [
+        words = self._words
+        quick = [
+            None
+            if words is None or rendered.begins
+            else words.encode(rendered.text, rendered.spans)
+            for rendered in batch
+        ]
+        slow = [
+            at
+            for at, found in enumerate(quick)
+            if found is None or words is None or words.wants_proof()
+        ]
+        rows = [EncodedRow([], b"") if found is None else EncodedRow(*found) for found in quick]
+        for at, row in zip(slow, self._encode_by_library([batch[at] for at in slow]), strict=True):
+            if words is not None and quick[at] is not None and not words.proven(row == rows[at]):
+                return self._encode_by_library(batch)
+            rows[at] = row
+        return rows
+
+    def _encode_by_library(self, batch: Sequence[Rendered]) -> list[EncodedRow]:
             EncodedRow(encoding.ids, _mask(encoding, rendered.spans))
             for encoding, rendered in zip(encodings, batch, strict=True)
         ]

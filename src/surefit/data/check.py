@@ -19,8 +19,8 @@ from surefit.data.row import DataFile, Row, Side
 from surefit.data.split import Split
 from surefit.data.turns import settle_turns
 from surefit.home import prepared_folder
-from surefit.recipe.schema import DataSpec
-from surefit.tokens import ChatTokenizer, TemplateRefusalError
+from surefit.recipe.schema import ROLES, DataSpec
+from surefit.tokens import ANSWERS_ONLY, ChatTokenizer, TemplateRefusalError
 
 BATCH_ROWS = 256  # rows handed to the tokenizer at once: enough for speed, little in memory
 SAMPLES = 3
@@ -109,6 +109,12 @@ class _Reading:
 
     def __post_init__(self) -> None:
         self.examination = Examination(self.terms, self.totals)
+        spec = self.terms.spec
+        self.role_weights = (
+            ANSWERS_ONLY
+            if spec.role_weights is None
+            else {role: spec.weight_of(role) for role in ROLES}
+        )
         self.lengths: dict[Side, Lengths] = {
             "train": Lengths(self.terms.max_length),
             "eval": Lengths(self.terms.max_length),
@@ -187,8 +193,12 @@ class _Reading:
             return
         try:
             row.rendered = tokenizer.render_answers(
-                row.messages, tools=row.tools, loss=self.terms.spec.loss
+                row.messages,
+                tools=row.tools,
+                loss=self.terms.spec.loss,
+                role_weights=self.role_weights,
             )
+            row.weights = tokenizer.token_weights(row.rendered)
             if row.rejected is not None:
                 tokenizer.render(row.rejected, tools=row.tools)
         except TemplateRefusalError as refusal:
@@ -226,7 +236,8 @@ class _Reading:
         lost = row.encoded.mask.count(1) - trained
         self.lengths[side].add(len(row.encoded.ids), trained, lost)
         if self.writer is not None:
-            self.writer.add(side, ids, mask)
+            weights = None if row.weights is None else row.weights[:limit]
+            self.writer.add(side, ids, mask, weights)
         if side == "train" and len(self.samples) < SAMPLES:
             pieces = tokenizer.pieces(row.rendered, limit)
             self.samples.append(Sample(place=row.place, pieces=pieces))

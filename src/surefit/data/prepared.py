@@ -3,6 +3,7 @@
 prepared.json      what it is: format, tokenizer, length, rows and tokens of each split
 train.ids.u32      token ids, unsigned 32 bits little-endian, the rows one after another
 train.mask.u8      a byte for each token; 1 carries loss
+train.weights.f32  how much each token weighs in the loss, where a weight is neither 0 nor 1
 train.offsets.u64  where each row begins, and where the last ends: rows + 1 values
 eval.*             alike, where rows are held back
 """
@@ -23,6 +24,7 @@ from surefit.home import disk_error, make_folder
 
 FORMAT = 1
 PARTS = ("ids.u32", "mask.u8", "offsets.u64")
+WEIGHTS = "weights.f32"
 
 
 class PreparedWriter:
@@ -41,12 +43,18 @@ class PreparedWriter:
             raise disk_error(f"cannot prepare data in {target}", error, target) from error
         self._splits: dict[Side, _SplitWriter] = {}
 
-    def add(self, side: Side, ids: list[int], mask: bytes) -> None:
-        """Append a row to a split."""
+    def add(
+        self,
+        side: Side,
+        ids: list[int],
+        mask: bytes,
+        weights: "array.array[float] | None" = None,
+    ) -> None:
+        """Append a row to a split; without weights each token weighs what its mask says."""
         try:
             if side not in self._splits:
                 self._splits[side] = _SplitWriter(self._folder, side)
-            self._splits[side].add(ids, mask)
+            self._splits[side].add(ids, mask, weights)
         except OSError as error:
             raise disk_error(f"cannot prepare data in {self.target}", error, self.target) from error
 
@@ -84,7 +92,8 @@ def place_prepared(source: Path, target: Path) -> None:
         OutsideError: the disk is full or the folder cannot be written.
     """
     make_folder(target)
-    names = ["prepared.json", *(f"{side}.{part}" for side in ("train", "eval") for part in PARTS)]
+    parts = [f"{side}.{part}" for side in ("train", "eval") for part in (*PARTS, WEIGHTS)]
+    names = ["prepared.json", *parts]
     try:
         # prepared.json goes last: a folder that has it has the rest.
         for name in [name for name in names[::-1] if (source / name).is_file()]:
@@ -105,11 +114,27 @@ class _SplitWriter:
         self._offsets = array.array("Q", [0])
         self.trained = 0
 
-    def add(self, ids: list[int], mask: bytes) -> None:
+    def add(self, ids: list[int], mask: bytes, weights: "array.array[float] | None" = None) -> None:
+        if weights is not None and WEIGHTS not in self._files:
+            self._begin_weights()
+        if WEIGHTS in self._files:
+            found = array.array("f", mask) if weights is None else weights
+            self._files[WEIGHTS].write(_little_endian(found))
         self._files["ids.u32"].write(_little_endian(array.array("I", ids)))
         self._files["mask.u8"].write(mask)
         self._offsets.append(self._offsets[-1] + len(ids))
         self.trained += mask.count(1)
+
+    def _begin_weights(self) -> None:
+        """Write what the rows before weighed: the first weighted row may come late."""
+        masks = self._files["mask.u8"]
+        masks.flush()
+        before = Path(masks.name)
+        handle = before.with_name(before.name.replace("mask.u8", WEIGHTS)).open("wb", 1 << 18)
+        with before.open("rb") as read:
+            while piece := read.read(1 << 16):
+                handle.write(_little_endian(array.array("f", piece)))
+        self._files[WEIGHTS] = handle
 
     def finish(self) -> dict[str, int]:
         self._files["offsets.u64"].write(_little_endian(self._offsets))
@@ -125,7 +150,7 @@ class _SplitWriter:
                 handle.close()
 
 
-def _little_endian(values: "array.array[int]") -> bytes:
+def _little_endian(values: "array.array[int] | array.array[float]") -> bytes:
     if sys.byteorder == "big":
         values.byteswap()
     return values.tobytes()

@@ -1,5 +1,6 @@
 """A row on its way from a line of a file to token ids, and the places where it came from."""
 
+import array
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -84,6 +85,8 @@ class Row:
     rendered: Rendered = field(default_factory=lambda: Rendered("", []))
     refusal: str | None = None
     """Why the chat template does not take the row."""
+    weights: "array.array[float] | None" = None
+    """How much each token weighs in the loss, before the cut; None where the mask says it all."""
     encoded: EncodedRow = field(default_factory=lambda: EncodedRow([], b""))
     """Token ids before the cut at `max_length`."""
 

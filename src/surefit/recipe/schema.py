@@ -3,9 +3,16 @@
 A field lives here only when something observable changes with it (see tests/contract/test_recipe_effects.py).
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from surefit.units import share_of
 
@@ -66,6 +73,12 @@ ColumnName = Literal[
 ]
 
 
+Role = Literal["system", "user", "assistant", "tool"]
+Weight = Annotated[Number, Field(ge=0, le=1)]
+ROLES: tuple[str, ...] = get_args(Role)
+GIVEN_TO_TEMPLATES = frozenset({"messages", "tools", "documents", "add_generation_prompt"})
+
+
 class Part(BaseModel):
     """A part of a recipe: frozen, and an unknown key is an error."""
 
@@ -102,6 +115,44 @@ class DataSpec(Part):
         "answers",
         description="Tokens that carry loss: every answer, the last answer of each row, or all tokens.",
     )
+    role_weights: dict[Role, Weight] | None = Field(
+        None,
+        description="How much the turns of a role weigh in the loss, from 0 to 1, such as `{user: 0.1}`. "
+        "Default: `assistant` 1, every other role 0. A `weight` in a turn multiplies it.",
+    )
+    long_rows: Literal["cut", "drop", "split"] = Field(
+        "cut",
+        description="Rows over `goal.max_length`: cut off there, left out, or split into several rows, a "
+        "conversation between its turns.",
+    )
+    template_arguments: dict[str, Any] | None = Field(
+        None,
+        description="Values for the model's chat template, such as `{enable_thinking: false}`, in training "
+        "and in chat.",
+    )
+
+    @field_validator("template_arguments")
+    @classmethod
+    def _no_given_names(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        taken = sorted(GIVEN_TO_TEMPLATES & (value or {}).keys())
+        if taken:
+            raise ValueError(f"surefit itself gives `{taken[0]}` to the template; leave it out")
+        return value
+
+    @model_validator(mode="after")
+    def _weights_of_turns_only(self) -> "DataSpec":
+        if self.role_weights is not None and self.loss == "all":
+            raise ValueError(
+                "`loss: all` trains every token alike; leave out `loss`, or `role_weights`"
+            )
+        if self.role_weights is not None and not any(self.weight_of(role) for role in ROLES):
+            raise ValueError("`role_weights` leaves every role at 0: nothing would be trained")
+        return self
+
+    def weight_of(self, role: str) -> float:
+        """How much a turn of this role weighs in the loss."""
+        given = {str(name): float(weight) for name, weight in (self.role_weights or {}).items()}
+        return given.get(role, 1.0 if role == "assistant" else 0.0)
 
     @property
     def eval_share(self) -> float | None:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from surefit.tokens.template import ChatTemplate, Message, Span, TemplateRefusalError
 
 ANSWER_ROLES = frozenset({"assistant"})
+ANSWERS_ONLY: Mapping[str, float] = {"assistant": 1.0}
 # A header of a turn ends with a line end or a closing bracket, never inside a word.
 _HEADER_END = re.compile(r".*[\n>\]]", re.DOTALL)
 
@@ -28,48 +29,78 @@ def answer_spans(
     tools: Sequence[Any] | None = None,
     arguments: Mapping[str, Any] | None = None,
     loss: Loss = "answers",
-) -> tuple[str, list[Span]]:
-    """The rendered text and the spans of it that carry loss.
+    role_weights: Mapping[str, float] = ANSWERS_ONLY,
+) -> tuple[str, list[Span], list[float] | None]:
+    """The rendered text, the spans of it that carry loss, and how much each weighs.
+
+    Weights are None where all of them are 1.
 
     Args:
         template: the model's chat template.
-        messages: the conversation; an answer with `weight: 0` carries no loss.
+        messages: the conversation; a `weight` in a turn multiplies that of its role.
         ends: texts that end a turn, such as ``<|im_end|>``; white space behind one is not trained.
         tools: tool schemas for the template.
         arguments: further template arguments, such as ``enable_thinking``.
         loss: every answer, the last one only, or all of the text.
+        role_weights: weight of each role that carries loss; of a role other than the assistant the
+            words and the token that ends the turn.
 
     Raises:
         TemplateRefusalError: the template refuses the conversation, or hides where answers are.
     """
     text, blocks = template.render_with_spans(messages, tools=tools, arguments=arguments)
     if loss == "all":
-        return text, [(0, len(text))]
-    if template.marks_answers:
-        return text, _wanted(messages, blocks, loss)
+        return text, [(0, len(text))], None
+    weights = turn_weights(messages, loss, role_weights)
+    answers = [index for index, turn in enumerate(messages) if turn.get("role") in ANSWER_ROLES]
     finder = _Finder(template, messages, text, ends, tools, arguments)
-    spans: list[Span] = []
-    for index, message in enumerate(messages):
-        if message.get("role") in ANSWER_ROLES:
-            spans.append(finder.span_of(index, spans[-1][1] if spans else 0))
-    return text, _wanted(messages, spans, loss)
+    if template.marks_answers and all(weights[index] == 1 for index in answers):
+        spans, borne = list(blocks), [1.0] * len(blocks)
+    else:
+        found = _spans_of_answers(finder, answers, blocks, template.marks_answers)
+        spans = [found[index] for index in answers if weights[index]]
+        borne = [weights[index] for index in answers if weights[index]]
+    for index, weight in enumerate(weights):
+        if weight and index not in answers:
+            spans.append(finder.span_of_words(index))
+            borne.append(weight)
+    return text, spans, borne if any(weight != 1 for weight in borne) else None
 
 
-def _wanted(messages: Sequence[Message], spans: list[Span], loss: Loss) -> list[Span]:
-    """The spans of those answers that shall carry loss."""
-    weights = [
-        message.get("weight", 1) for message in messages if message.get("role") in ANSWER_ROLES
-    ]
-    if loss == "answers" and all(weights):
-        return spans
-    if len(weights) != len(spans):
+def turn_weights(
+    messages: Sequence[Message], loss: Loss, role_weights: Mapping[str, float]
+) -> list[float]:
+    """How much each turn weighs in the loss."""
+    weights = [role_weights.get(str(turn.get("role")), 0.0) * _weight_in(turn) for turn in messages]
+    if loss == "last_answer":
+        answers = [index for index, turn in enumerate(messages) if turn.get("role") in ANSWER_ROLES]
+        for index in answers[:-1]:
+            weights[index] = 0.0
+    return weights
+
+
+def _weight_in(turn: Message) -> float:
+    weight = turn.get("weight")
+    return 1.0 if weight is None else float(weight)
+
+
+def _spans_of_answers(
+    finder: "_Finder", answers: Sequence[int], blocks: Sequence[Span], marked: bool
+) -> dict[int, Span]:
+    """The span of each answer, by the index of its turn."""
+    if marked and len(answers) != len(blocks):
         raise TemplateRefusalError(
-            f"the template marks {len(spans)} answers where the conversation has {len(weights)}, "
+            f"the template marks {len(blocks)} answers where the conversation has {len(answers)}, "
             "so single answers cannot be left out of the loss"
         )
-    if loss == "last_answer":
-        weights = [0] * (len(weights) - 1) + weights[-1:]
-    return [span for span, weight in zip(spans, weights, strict=True) if weight]
+    if marked:
+        return dict(zip(answers, blocks, strict=True))
+    found: dict[int, Span] = {}
+    behind = 0
+    for index in answers:
+        found[index] = finder.span_of(index, behind)
+        behind = found[index][1]
+    return found
 
 
 class _Finder:
@@ -96,6 +127,18 @@ class _Finder:
                 f"the template prints turn {index + 1} so that its answer cannot be told apart"
             )
         return start, self._without_tail(start, end)
+
+    def span_of_words(self, index: int) -> Span:
+        """The words of a turn that the assistant does not write, with the token that ends it."""
+        earliest = self._prefix_length(index, add_generation_prompt=False)
+        place = None if earliest is None else self._place_of_content(index, earliest)
+        if place is None:
+            raise TemplateRefusalError(
+                f"the template prints turn {index + 1} so that its words cannot be told apart"
+            )
+        start, end = place
+        behind = [mark for mark in self.ends if self.text[end:].lstrip().startswith(mark)]
+        return (start, self.text.find(behind[0], end) + len(behind[0])) if behind else place
 
     def _start(self, index: int, earliest: int) -> int | None:
         prefix = self._prefix_length(index, add_generation_prompt=True)

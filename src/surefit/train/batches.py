@@ -2,8 +2,9 @@
 
 A micro-batch holds `input_ids`, what keeps its rows apart, and the places where logits are needed:
 `targets` [K] are the trained tokens, `row_of` and `column_of` [K] the positions that predict them
-(the token before). A row's first token has no position before it and is never a target, so in one
-line no row learns from the end of another. `numbers` are the rows, `real_tokens` their tokens.
+(the token before); `weights` [K] say how much each counts, where some count less than 1. A row's
+first token has no position before it and is never a target, so in one line no row learns from the
+end of another. `numbers` are the rows, `real_tokens` their tokens.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,6 +40,7 @@ def collate_flat(rows: Sequence[Row]) -> Batch:
         "column_of": torch.from_numpy(columns - 1),
         "numbers": _numbers(rows),
         "real_tokens": torch.tensor(len(ids)),
+        **_weights(rows),
     }
 
 
@@ -61,6 +63,7 @@ def collate_padded(rows: Sequence[Row], pad_id: int = 0) -> Batch:
         "column_of": torch.from_numpy(columns - 1),
         "numbers": _numbers(rows),
         "real_tokens": torch.tensor(sum(lengths)),
+        **_weights(rows),
     }
 
 
@@ -68,7 +71,8 @@ def idle(batch: Batch) -> Batch:
     """A micro-batch without a target: a rank without a row goes through it beside the others."""
     nothing = torch.zeros(0, dtype=torch.int64)
     empty = dict.fromkeys(("targets", "row_of", "column_of", "numbers"), nothing)
-    return {**batch, **empty, "real_tokens": torch.tensor(0)}
+    weighed = {name: value for name, value in batch.items() if name != "weights"}
+    return {**weighed, **empty, "real_tokens": torch.tensor(0)}
 
 
 def collate_lines(lines: Sequence[Sequence[Row]]) -> Batch:
@@ -82,6 +86,17 @@ COLLATE: dict[str, Collate] = {"flat": collate_flat, "padded": collate_padded}
 def collate_for(training: TrainingPlan) -> Callable[[Sequence[Any]], Batch]:
     """How items of the training set become a micro-batch."""
     return collate_lines if training.packing else COLLATE[training.layout]
+
+
+def _weights(rows: Sequence[Row]) -> Batch:
+    """`weights` [K] of the targets, where a row has some; both layouts have targets row by row."""
+    if all(row.weights is None for row in rows):
+        return {}
+    found = [
+        (row.mask.astype(np.float32) if row.weights is None else row.weights)[_predictable(row)]
+        for row in rows
+    ]
+    return {"weights": torch.from_numpy(np.concatenate(found))}
 
 
 def _predictable(row: Row) -> npt.NDArray[np.bool_]:

@@ -59,19 +59,27 @@ def _logits(model: torch.nn.Module, batch: Batch, **keep: Tensor) -> Tensor:
 def summed_loss(model: torch.nn.Module, batch: Batch, keep: Keeping) -> Tensor:
     """Cross-entropy of the targets in nats, summed, as a float32 scalar.
 
-    Formula: -sum over targets of log softmax(logits)[target]; softmax always in float32.
+    Formula: -sum over targets of weight x log softmax(logits)[target]; softmax always in float32.
     """
     logits = target_logits(model, batch, keep).float()
-    return torch.nn.functional.cross_entropy(logits, batch["targets"], reduction="sum")
+    if "weights" not in batch:
+        return torch.nn.functional.cross_entropy(logits, batch["targets"], reduction="sum")
+    each = torch.nn.functional.cross_entropy(logits, batch["targets"], reduction="none")
+    return (each * batch["weights"]).sum()
+
+
+def weight_of(batch: Batch) -> float:
+    """What the batch's targets weigh together: their number, or the sum of their weights."""
+    return float(batch["weights"].sum()) if "weights" in batch else float(len(batch["targets"]))
 
 
 @torch.no_grad()
 def mean_loss(model: torch.nn.Module, batches: Iterable[Batch], keep: Keeping) -> float:
-    """The token mean of the loss over the micro-batches of all ranks, in eval mode, without learning."""
+    """The (weighted) token mean of the loss over the micro-batches of all ranks, in eval mode, without learning."""
     model.eval()
     total, count = 0.0, 0.0
     for batch in batches:
         total += float(summed_loss(model, batch, keep))
-        count += len(batch["targets"])
+        count += weight_of(batch)
     total, count = ranks.sums(total, count)
     return total / count

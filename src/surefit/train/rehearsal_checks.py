@@ -15,7 +15,7 @@ from surefit.train import ranks
 from surefit.train.batches import Batch, Collate, collate_flat
 from surefit.train.checkpoint import verify_weights
 from surefit.train.isolation import has_experts, measure_isolation
-from surefit.train.loss import summed_loss
+from surefit.train.loss import summed_loss, weight_of
 from surefit.train.model import load_base, load_trained
 from surefit.train.proof import (
     largest_difference,
@@ -47,7 +47,7 @@ class Finding(NamedTuple):
 @torch.no_grad()
 def check_start(trainer: Any, batch: Batch, plan: Plan) -> Finding:
     """The loss before the first step is a number, and that of the base model."""
-    model, count = trainer.model, len(batch["targets"])
+    model, count = trainer.model, weight_of(batch)
     model.eval()
     loss = float(summed_loss(model, batch, trainer.keeps_logits)) / count
     chance = math.log(plan.model.vocabulary)

@@ -1,7 +1,8 @@
 """The prepared rows as the worker reads them, and the order in which it trains them.
 
 Files (written by `surefit.data`): `<split>.ids.u32` token ids of all rows, one after the other;
-`<split>.mask.u8`, 1 where a token carries loss; `<split>.offsets.u64`, rows + 1 positions.
+`<split>.mask.u8`, 1 where a token carries loss; `<split>.offsets.u64`, rows + 1 positions;
+`<split>.weights.f32`, where some tokens weigh less than others.
 They are mapped, not read: memory does not grow with the data set.
 """
 
@@ -22,11 +23,15 @@ Ids = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Row:
-    """One conversation: its number in the data set, ids [T], and mask [T] (True = carries loss)."""
+    """One conversation: its number in the data set, ids [T], and mask [T] (True = carries loss).
+
+    `weights` [T] says how much each token weighs in the loss; None: what the mask says.
+    """
 
     number: int
     ids: Ids
     mask: npt.NDArray[np.bool_]
+    weights: npt.NDArray[np.float32] | None = None
 
 
 class PreparedRows(Dataset[Row]):
@@ -37,6 +42,8 @@ class PreparedRows(Dataset[Row]):
         try:
             self._ids = np.memmap(folder / f"{split}.ids.u32", dtype="<u4", mode="r")
             self._mask = np.memmap(folder / f"{split}.mask.u8", dtype="u1", mode="r")
+            weights = folder / f"{split}.weights.f32"
+            self._weights = np.memmap(weights, dtype="<f4", mode="r") if weights.exists() else None
             self._offsets = np.fromfile(folder / f"{split}.offsets.u64", dtype="<u8").astype(
                 np.int64
             )
@@ -47,7 +54,7 @@ class PreparedRows(Dataset[Row]):
                 "start the run again with `surefit train`; the rows are then prepared anew",
             ) from error
         self.lengths: Ids = np.diff(self._offsets)
-        ends = (len(self._ids), len(self._mask))
+        ends = (len(self._ids), len(self._mask if self._weights is None else self._weights))
         if not len(self.lengths) or self.lengths.min() < 1 or {int(self._offsets[-1])} != {*ends}:
             raise Refused(
                 f"the prepared {split} rows in {folder} do not fit together",
@@ -60,7 +67,10 @@ class PreparedRows(Dataset[Row]):
 
     def __getitem__(self, number: int) -> Row:
         part = slice(self._offsets[number], self._offsets[number + 1])
-        return Row(number, self._ids[part].astype(np.int64), self._mask[part].astype(np.bool_))
+        weights = None if self._weights is None else np.array(self._weights[part])
+        return Row(
+            number, self._ids[part].astype(np.int64), self._mask[part].astype(np.bool_), weights
+        )
 
     @property
     def largest_id(self) -> int:

@@ -21,7 +21,7 @@ from surefit.train.batches import Batch, collate_for, idle
 from surefit.train.checkpoint import load_weights, optimizer_file
 from surefit.train.failures import ConfigurationDiffers
 from surefit.train.lines import trained_items
-from surefit.train.loss import kept_logits, summed_loss
+from surefit.train.loss import kept_logits, summed_loss, weight_of
 from surefit.train.rank_batches import RankBatches
 from surefit.train.rows import EpochOrder, PreparedRows, Row
 from surefit.train.sharding import copy_in_every_rank, load_optimizer_share, whole
@@ -102,26 +102,25 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
 
     def get_batch_samples(
         self, epoch_iterator: Iterator[Batch], num_batches: int, _device: torch.device
-    ) -> tuple[list[Batch], int]:
-        """The micro-batches of one step, and its number of trained tokens."""
+    ) -> tuple[list[Batch], float]:
+        """The micro-batches of one step, and what its trained tokens weigh: 1 each, if not less."""
         batches = [batch for _, batch in zip(range(num_batches), epoch_iterator, strict=False)]
-        self.step_targets, self.step_tokens = (
-            round(count)
-            for count in ranks.sums(
-                sum(len(batch["targets"]) for batch in batches),
-                sum(int(batch["real_tokens"]) for batch in batches),
-            )
+        targets, tokens, weight = ranks.sums(
+            sum(len(batch["targets"]) for batch in batches),
+            sum(int(batch["real_tokens"]) for batch in batches),
+            sum(weight_of(batch) for batch in batches),
         )
+        self.step_targets, self.step_tokens = round(targets), round(tokens)
         self.step_numbers = [number for batch in batches for number in batch["numbers"].tolist()]
         self._losses, self.gradient_norm = [], math.nan
-        return batches, self.step_targets
+        return batches, weight
 
     def compute_loss(
         self,
         model: Any,
         inputs: Batch,
         *_: Any,
-        num_items_in_batch: int | None = None,
+        num_items_in_batch: float | None = None,
     ) -> Tensor:
         """This micro-batch's share of the step's token mean."""
         if not num_items_in_batch:

@@ -11,6 +11,7 @@ import torch
 from surefit.plan.plan import Plan, TrainingPlan
 from surefit.train import ranks
 from surefit.train.batches import Batch
+from surefit.train.loss import weight_of
 from surefit.train.model import trainable
 from surefit.train.rank_batches import RankBatches
 from surefit.train.rows import EpochOrder, Ids
@@ -77,7 +78,7 @@ class WorstStep:
 
     def _pass(self, batch: Batch) -> None:
         loss = self.trainer.compute_loss(
-            self.trainer.model, batch, num_items_in_batch=len(batch["targets"])
+            self.trainer.model, batch, num_items_in_batch=weight_of(batch)
         )
         loss.backward()
         self.loss = float(loss.detach()) / ranks.world_size()

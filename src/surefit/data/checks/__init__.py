@@ -42,6 +42,7 @@ from surefit.data.checks.sd311_labels_one_sided import LabelsOneSided
 from surefit.data.checks.sd312_answer_in_question import AnswerInQuestion
 from surefit.data.checks.sd313_tool_answer_alone import ToolAnswerAlone
 from surefit.data.checks.sd314_tool_call_shape import ToolCallShape
+from surefit.data.checks.sd315_weight_wrong import WeightWrong
 from surefit.data.checks.sd401_template_refuses import TemplateRefuses
 from surefit.data.checks.sd402_answer_beyond_cut import AnswerBeyondCut
 from surefit.data.checks.sd403_answer_cut import AnswerCut
@@ -121,6 +122,7 @@ CHECKS: tuple[type[Check], ...] = (
     AnswerInQuestion,
     ToolAnswerAlone,
     ToolCallShape,
+    WeightWrong,
     TemplateRefuses,
     AnswerBeyondCut,
     AnswerCut,

@@ -18,6 +18,7 @@ _BOUNDS = {
     "less_than": ("must be less than", "lt"),
     "less_than_equal": ("must be at most", "le"),
 }
+_OF_A_KEY = "[key]"
 _NO_TABLE = ("model_type", "model_attributes_type", "dict_type")
 _UNION_STEPS = ("literal[", "tuple[", "constrained-")
 
@@ -68,9 +69,30 @@ def _problem(path: KeyPath, error: ErrorDetails, values: dict[str, Any]) -> Reci
         return unknown_key(path, error["input"], values)
     if kind == "missing":
         return _missing(path)
+    if kind == "in_words":
+        words = error["ctx"]
+        return RecipeProblem(path, words["what"], words["why"], words["next"])
+    if path[-1] == _OF_A_KEY:
+        return _unknown_name(path[:-1], error)
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         return _method_type(error)
     return _wrong_value(path, error)
+
+
+def _unknown_name(path: KeyPath, error: ErrorDetails) -> RecipeProblem:
+    """A name that a table of names and values does not take."""
+    part, name = dotted(path[:-1]), str(path[-1])
+    known = [
+        word for word in error.get("ctx", {}).get("expected", "").split("'") if word.isidentifier()
+    ]
+    known = [word for word in known if word != "or"]
+    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+    return RecipeProblem(
+        path,
+        f"{part} takes no name {name!r}",
+        f"the names are {', '.join(known)}",
+        f"did you mean {near[0]}?" if near else f"use one of {', '.join(known)}",
+    )
 
 
 def unknown_key(path: KeyPath, value: Any, values: dict[str, Any]) -> RecipeProblem:

@@ -13,6 +13,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from surefit.units import share_of
 
@@ -79,6 +80,11 @@ ROLES: tuple[str, ...] = get_args(Role)
 GIVEN_TO_TEMPLATES = frozenset({"messages", "tools", "documents", "add_generation_prompt"})
 
 
+def _contradiction(what: str, why: str, next_step: str) -> PydanticCustomError:
+    """An error in words of its own: see `recipe.problems`."""
+    return PydanticCustomError("in_words", "{what}", {"what": what, "why": why, "next": next_step})
+
+
 class Part(BaseModel):
     """A part of a recipe: frozen, and an unknown key is an error."""
 
@@ -136,17 +142,27 @@ class DataSpec(Part):
     def _no_given_names(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
         taken = sorted(GIVEN_TO_TEMPLATES & (value or {}).keys())
         if taken:
-            raise ValueError(f"surefit itself gives `{taken[0]}` to the template; leave it out")
+            raise _contradiction(
+                f"data.template_arguments may not name {taken[0]}",
+                f"surefit itself gives {', '.join(sorted(GIVEN_TO_TEMPLATES))} to the template",
+                f"take {taken[0]} out of data.template_arguments",
+            )
         return value
 
     @model_validator(mode="after")
     def _weights_of_turns_only(self) -> "DataSpec":
         if self.role_weights is not None and self.loss == "all":
-            raise ValueError(
-                "`loss: all` trains every token alike; leave out `loss`, or `role_weights`"
+            raise _contradiction(
+                "data.loss: all and data.role_weights contradict each other",
+                "the one trains every token alike, the other each role by its weight",
+                "leave out one of the two",
             )
         if self.role_weights is not None and not any(self.weight_of(role) for role in ROLES):
-            raise ValueError("`role_weights` leaves every role at 0: nothing would be trained")
+            raise _contradiction(
+                "data.role_weights leaves every role at 0",
+                "nothing would be trained",
+                "give a role a weight above 0, such as `data.role_weights: {assistant: 1}`",
+            )
         return self
 
     def weight_of(self, role: str) -> float:

@@ -31,6 +31,8 @@ def tokenizer_named(name: str, folder: Path) -> ChatTokenizer:
     """A tokenizer of the fixtures, or a variant of one made in `folder`."""
     if name in _VARIANTS:
         return with_template(folder / name, _VARIANTS[name])
+    if name == "no-template":
+        return without_template(folder / name)
     if name == "ascii-words":
         return _ascii_words(folder / name)
     return load_chat_tokenizer(SHIPPED / name)
@@ -44,6 +46,16 @@ def with_template(folder: Path, template: str, like: str = "chatml") -> ChatToke
     config.pop("chat_template", None)
     (folder / "tokenizer_config.json").write_text(json.dumps(config))
     (folder / "chat_template.jinja").write_text(template)
+    return load_chat_tokenizer(folder)
+
+
+def without_template(folder: Path, like: str = "chatml") -> ChatTokenizer:
+    """A copy of a shipped tokenizer that has no chat template, as base models have none."""
+    shutil.copytree(SHIPPED / like, folder, dirs_exist_ok=True)
+    (folder / "chat_template.jinja").unlink(missing_ok=True)
+    config = json.loads((folder / "tokenizer_config.json").read_text())
+    config.pop("chat_template", None)
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
     return load_chat_tokenizer(folder)
 
 

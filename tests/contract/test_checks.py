@@ -43,6 +43,8 @@ def _report(code: str, which: str, folder: Path) -> DatasetReport:
         eval=setting("eval"),
         columns=None if which == "clean" else case.get("columns"),
         max_unusable=case.get("max_unusable", 0),
+        template_arguments=setting("template_arguments"),
+        long_rows=case.get("long_rows", "cut"),
     )
     return check_data(
         spec,

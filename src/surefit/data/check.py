@@ -12,6 +12,7 @@ from surefit.data.detection import ROWS_LOOKED_AT, Detection
 from surefit.data.examination import Examination, verdict_of
 from surefit.data.finding_files import find_files
 from surefit.data.lengths import Lengths
+from surefit.data.long_rows import split_row
 from surefit.data.prepared import PreparedWriter, place_prepared
 from surefit.data.reading import read_rows
 from surefit.data.report import DatasetReport, DataSource, Sample
@@ -63,6 +64,8 @@ def check_data(
         OutsideError: the disk fails while rows are read or written.
     """
     wanted = prepare or into is not None
+    if tokenizer is not None:
+        tokenizer = tokenizer.with_arguments(spec.template_arguments)
     terms = Terms(spec, max_length, batch, tokenizer, packing, for_training=wanted)
     files = find_files(spec, base_folder)
     sources = tuple(_source(file) for file in files if file.readable)
@@ -185,7 +188,32 @@ class _Reading:
         for row, encoded in zip(rows, tokenizer.encode_batch(texts), strict=True):
             row.encoded = encoded
             self.totals.longest = max(self.totals.longest, len(encoded.ids))
+        if self.terms.spec.long_rows != "cut" and self.terms.max_length is not None:
+            rows = self._without_long_ones(rows, tokenizer, self.terms.max_length)
         return [row for row in rows if look(Stage.TOKENS, row)]
+
+    def _without_long_ones(
+        self, rows: list[Row], tokenizer: ChatTokenizer, limit: int
+    ) -> list[Row]:
+        """The rows, those over the limit left out or split into parts, as the recipe says."""
+
+        def encode(row: Row) -> None:
+            self._render(row, tokenizer)
+            row.encoded = tokenizer.encode_batch([row.rendered])[0]
+
+        kept: list[Row] = []
+        for row in rows:
+            if len(row.encoded.ids) <= limit:
+                kept.append(row)
+                continue
+            self.examination.look_at_row(Stage.LENGTH, row)
+            if self.terms.spec.long_rows == "drop":
+                self.examination.list_dropped(row)
+                continue
+            parts = split_row(row, limit, tokenizer, encode)
+            self.totals.parts += len(parts)
+            kept += parts
+        return kept
 
     def _render(self, row: Row, tokenizer: ChatTokenizer) -> None:
         if row.text is not None:
@@ -202,7 +230,7 @@ class _Reading:
             if row.rejected is not None:
                 tokenizer.render(row.rejected, tools=row.tools)
         except TemplateRefusalError as refusal:
-            row.refusal = str(refusal)
+            row.refusal, row.plain = str(refusal), False
 
     def _take(self, row: Row) -> None:
         side = self.split.side_of(row)

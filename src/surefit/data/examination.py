@@ -26,7 +26,7 @@ class Examination:
         self._checks = [kind(terms) for kind in checks]
         self._tallies: dict[str, Tally] = {}
         self.dropped: list[str] = []
-        """Places of rows that cannot be trained."""
+        """Places of rows that are not trained."""
         self._of_stage = {
             stage: [check for check in self._checks if check.looks_at(stage)] for stage in Stage
         }
@@ -58,9 +58,13 @@ class Examination:
                 usable = usable and not check.drops_row
         if not usable:
             self._totals.unusable += 1
-            if len(self.dropped) < DROPPED_LISTED:
-                self.dropped.append(row.place)
+            self.list_dropped(row)
         return usable
+
+    def list_dropped(self, row: Row) -> None:
+        """Remember the place of a row that is not trained."""
+        if len(self.dropped) < DROPPED_LISTED:
+            self.dropped.append(row.place)
 
     def look_at_set(self) -> None:
         """Run the checks of the whole set."""

@@ -80,7 +80,9 @@ class DatasetReport(_Record):
     max_length: int | None = None
     findings: tuple[Finding, ...] = ()
     dropped: tuple[str, ...] = Field(
-        (), description="Rows left out within `data.max_unusable`, `file:line`; the first 10,000."
+        (),
+        description="Rows left out within `data.max_unusable` or by `data.long_rows: drop`, "
+        "`file:line`; the first 10,000.",
     )
     tokens: TokenCounts | None = Field(None, description="Null where no model was given.")
     eval_tokens: TokenCounts | None = None

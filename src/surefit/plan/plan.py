@@ -86,6 +86,9 @@ class TrainingPlan(_Record):
     by_length: bool = Field(
         False, description="The rows of a step pass sorted by length, for less padding."
     )
+    template_arguments: dict[str, Any] = Field(
+        default_factory=dict, description="Values for the chat template, in training and in chat."
+    )
     steps: int
     epochs: float
     learning_rate: float

@@ -136,6 +136,7 @@ def draft_plan(
         packing=setup.packing,
         sequences=lengths.rows if setup.packing else None,
         by_length=setup.by_length,
+        template_arguments=dict(recipe.data.template_arguments or {}),
         steps=steps,
         epochs=recipe.goal.epochs,
         learning_rate=recipe.goal.learning_rate or _usual_rate(recipe),

@@ -7,6 +7,7 @@ from typing import Any
 
 import jinja2
 import jinja2.ext
+import jinja2.meta
 import jinja2.runtime
 import jinja2.sandbox
 
@@ -27,11 +28,7 @@ def compile_template(source: str) -> Callable[..., str]:
     try:
         template = environment.from_string(source)
     except jinja2.TemplateSyntaxError as error:
-        raise Refused(
-            "the chat template of the model cannot be read",
-            f"line {error.lineno} of the template: {error.message}",
-            "take the template from the model's original folder again, or correct that line",
-        ) from error
+        raise _not_a_template(error) from error
 
     shared = dict(template.globals)
     blocks, name, root, join = (
@@ -66,6 +63,28 @@ _LOOP_FACTS = frozenset(
     {"index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0"}
     | {"previtem", "nextitem"}
 )
+
+
+def variables_read(source: str) -> frozenset[str]:
+    """The variables that a template reads and does not set itself; globals are not among them.
+
+    Raises:
+        Refused: the text is not a Jinja template.
+    """
+    environment = _environment()
+    try:
+        parsed = environment.parse(source)
+    except jinja2.TemplateSyntaxError as error:
+        raise _not_a_template(error) from error
+    return frozenset(jinja2.meta.find_undeclared_variables(parsed) - environment.globals.keys())
+
+
+def _not_a_template(error: jinja2.TemplateSyntaxError) -> Refused:
+    return Refused(
+        "the chat template of the model cannot be read",
+        f"line {error.lineno} of the template: {error.message}",
+        "take the template from the model's original folder again, or correct that line",
+    )
 
 
 class _Namespace(jinja2.utils.Namespace):

@@ -24,6 +24,15 @@ Span = tuple[int, int]
 
 # Older names of the same thing; the first is what templates read (transformers aliases them alike).
 _PLAIN = {"role", "content"}
+_SPECIAL_NAMES = (
+    "bos_token",
+    "eos_token",
+    "unk_token",
+    "sep_token",
+    "pad_token",
+    "cls_token",
+    "mask_token",
+)
 REASONING_KEYS = ("reasoning_content", "thinking", "reasoning")
 
 
@@ -31,13 +40,21 @@ class ChatTemplate:
     """A chat template, compiled when it is first rendered or by `compile`.
 
     Args:
-        source: the Jinja text.
+        source: the Jinja text; None where a model has none: every conversation is then refused.
         special_tokens: names such as ``bos_token`` with their text; visible to the template.
+        arguments: further variables of every rendering, such as ``enable_thinking``.
     """
 
-    def __init__(self, source: str, special_tokens: Mapping[str, str]) -> None:
-        self.source = source
+    def __init__(
+        self,
+        source: str | None,
+        special_tokens: Mapping[str, str],
+        arguments: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.is_missing = source is None
+        self.source = source = source or ""
         self._special_tokens = dict(special_tokens)
+        self._arguments = dict(arguments or {})
         self.marks_answers = "endgeneration" in source
 
     @cached_property
@@ -53,7 +70,24 @@ class ChatTemplate:
         Raises:
             Refused: the text is not a Jinja template.
         """
-        _ = self._rendered
+        if not self.is_missing:
+            _ = self._rendered
+
+    def with_arguments(self, arguments: Mapping[str, Any]) -> "ChatTemplate":
+        """The same template, rendered with further variables."""
+        source = None if self.is_missing else self.source
+        return ChatTemplate(source, self._special_tokens, {**self._arguments, **arguments})
+
+    def reads(self) -> frozenset[str]:
+        """The names of the variables that the template reads."""
+        from surefit.tokens.sandbox import variables_read
+
+        return variables_read(self.source)
+
+    def reads_of_its_own(self) -> frozenset[str]:
+        """Those of them that nothing but an argument gives."""
+        given = {"messages", "tools", "documents", "add_generation_prompt", *_SPECIAL_NAMES}
+        return self.reads() - given
 
     def render(
         self,
@@ -81,12 +115,14 @@ class ChatTemplate:
         arguments: Mapping[str, Any] | None = None,
     ) -> tuple[str, list[Span]]:
         """The text and the character spans of its `{% generation %}` blocks, in order."""
+        if self.is_missing:
+            raise TemplateRefusalError("the model has no chat template")
         marked = self._rendered(
             messages=[prepared_message(message) for message in messages],
             tools=list(tools) if tools else None,
             documents=None,
             add_generation_prompt=add_generation_prompt,
-            **{**self._special_tokens, **(arguments or {})},
+            **{**self._special_tokens, **self._arguments, **(arguments or {})},
         )
         if not self.marks_answers:
             return marked, []

@@ -1,5 +1,6 @@
 """ChatTokenizer: a conversation as token ids, and which of them carry loss. Without torch."""
 
+import array
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +11,12 @@ from typing import Any
 import tokenizers
 
 from surefit.errors import Refused
-from surefit.tokens.answers import Loss, answer_spans
+from surefit.tokens.answers import ANSWERS_ONLY, Loss, answer_spans
 from surefit.tokens.folder import TokenizerFolder, read_tokenizer_folder
 from surefit.tokens.scan import AnswerScan
 from surefit.tokens.template import ChatTemplate, Message, Span, TemplateRefusalError
-
 from surefit.tokens.words import WordTokens, word_tokens
+
 
 @dataclass(frozen=True, slots=True)
 class EncodedRow:
@@ -36,6 +37,8 @@ class Rendered:
     spans: list[Span]
     begins: bool = False
     """Whether the tokenizer shall add its own tokens, such as the one that begins a text."""
+    weights: list[float] | None = None
+    """How much each span weighs in the loss; None: all of them 1."""
 
 
 class ChatTokenizer:
@@ -59,17 +62,26 @@ class ChatTokenizer:
         """
         _ = self._tokenizer
 
+    def with_arguments(self, arguments: Mapping[str, Any] | None) -> "ChatTokenizer":
+        """The same tokenizer, whose template is always given these arguments."""
+        if not arguments:
+            return self
+        other = ChatTokenizer(self._parts, self.template.with_arguments(arguments))
+        if "_tokenizer" in self.__dict__:
+            other.__dict__["_tokenizer"] = self._tokenizer  # a large vocabulary is read once
+        return other
+
     @cached_property
     def _tokenizer(self) -> tokenizers.Tokenizer:
         return _load_tokenizer(self._parts)
 
     @cached_property
-    def vocabulary(self) -> int:
-        """Number of tokens, those added for conversations included."""
-    @cached_property
     def _words(self) -> WordTokens | None:
         return word_tokens(self._tokenizer)
 
+    @cached_property
+    def vocabulary(self) -> int:
+        """Number of tokens, those added for conversations included."""
         size: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
         return size
 
@@ -188,8 +200,9 @@ class ChatTokenizer:
         tools: Sequence[Any] | None = None,
         arguments: Mapping[str, Any] | None = None,
         loss: Loss = "answers",
+        role_weights: Mapping[str, float] = ANSWERS_ONLY,
     ) -> Rendered:
-        """The conversation as text with the spans of its answers, end of turn included.
+        """The conversation as text with the spans that carry loss, end of turn included.
 
         Raises:
             TemplateRefusalError: the template does not take this conversation.
@@ -197,16 +210,19 @@ class ChatTokenizer:
         if self.takes_parts_only:
             messages = [_in_parts(message) for message in messages]
         kind = None
-        if loss == "answers" and not tools and not arguments and not self.template.marks_answers:
+        usual = loss == "answers" and role_weights is ANSWERS_ONLY
+        if usual and not tools and not arguments and not self.template.marks_answers:
             kind = self._scan.kind_of(messages)
         if kind is not None and self._scan.trusts(kind):
             text = self.template.render(messages)
             found = self._scan.spans(text, kind)
             if found is not None:
                 return Rendered(text, found)
-        text, spans = answer_spans(self.template, messages, self._turn_ends, tools, arguments, loss)
+        text, spans, weights = answer_spans(
+            self.template, messages, self._turn_ends, tools, arguments, loss, role_weights
+        )
         self._scan.learn(text, kind, spans)
-        return Rendered(text, spans)
+        return Rendered(text, spans, weights=weights)
 
     def render_text(self, text: str) -> Rendered:
         """A plain text, all of it trained; where it begins as the tokenizer would, nothing is added."""
@@ -225,13 +241,6 @@ class ChatTokenizer:
 
     def encode_batch(self, batch: Sequence[Rendered]) -> list[EncodedRow]:
         """Token ids and masks of many rendered rows; one call costs less than one a row."""
-        begins = any(rendered.begins for rendered in batch)
-        if begins and not all(rendered.begins for rendered in batch):
-            return [row for rendered in batch for row in self._encode_by_library([rendered])]
-        encodings = self._tokenizer.encode_batch(
-            [rendered.text for rendered in batch], add_special_tokens=begins
-        )
-        return [
         words = self._words
         quick = [
             None
@@ -252,9 +261,34 @@ class ChatTokenizer:
         return rows
 
     def _encode_by_library(self, batch: Sequence[Rendered]) -> list[EncodedRow]:
+        begins = any(rendered.begins for rendered in batch)
+        if begins and not all(rendered.begins for rendered in batch):
+            return [row for rendered in batch for row in self._encode_by_library([rendered])]
+        encodings = self._tokenizer.encode_batch(
+            [rendered.text for rendered in batch], add_special_tokens=begins
+        )
+        return [
             EncodedRow(encoding.ids, _mask(encoding, rendered.spans))
             for encoding, rendered in zip(encodings, batch, strict=True)
         ]
+
+    def token_weights(self, rendered: Rendered) -> "array.array[float] | None":
+        """How much each token of a row weighs in the loss; None where each is its mask's 0 or 1."""
+        if rendered.weights is None:
+            return None
+        encoding = self._tokenizer.encode(rendered.text, add_special_tokens=rendered.begins)
+        found = array.array("f", bytes(4 * len(encoding.ids)))
+        for span, weight in zip(rendered.spans, rendered.weights, strict=True):
+            for place, mark in enumerate(_mask(encoding, [span])):
+                found[place] = max(found[place], weight * mark)
+        return found
+
+    def beginning_of(self, text: str, limit: int) -> str:
+        """The first characters of a plain text that make at most `limit` tokens; at least one."""
+        encoding = self._tokenizer.encode(text, add_special_tokens=self.render_text(text).begins)
+        if len(encoding.ids) <= limit:
+            return text
+        return text[: max(1, encoding.offsets[limit][0])]
 
     def pieces(self, rendered: Rendered, limit: int | None = None) -> tuple[tuple[str, bool], ...]:
         """The text of a row cut at `limit` tokens, in runs of tokens that are trained or not."""
@@ -272,10 +306,17 @@ class ChatTokenizer:
             if start < len(mask)
         )
 
+    def may_hold_control_token(self, text: str) -> bool:
+        """Whether a letter occurs that begins one: a search for it is far cheaper than for all tokens."""
+        for start in self._control_starts:  # noqa: SIM110 - a generator takes longer than the search
+            if start in text:
+                return True
+        return False
+
     def control_token_in(self, text: str) -> str | None:
         """The first control token that is written in a text, or None."""
-        if not any(start in text for start in self._control_starts):
-            return None  # a search for letters is far cheaper than one for all tokens
+        if not self.may_hold_control_token(text):
+            return None
         found = self._control.search(text)
         return found.group() if found else None
 
@@ -338,18 +379,10 @@ def load_chat_tokenizer(folder: Path, *, lazily: bool = False) -> ChatTokenizer:
             is broken in them is then refused only when they are used.
 
     Raises:
-        Refused: the folder has no tokenizer.json or no chat template, or one of them is broken.
+        Refused: the folder has no tokenizer.json, or that or the chat template is broken.
         OutsideError: a file cannot be read.
     """
     parts = read_tokenizer_folder(folder)
-    if parts.chat_template is None:
-        raise Refused(
-            f"the model in {folder} has no chat template",
-            "neither chat_template.jinja nor `chat_template` in tokenizer_config.json is there, so it "
-            "was probably never trained to converse",
-            "choose the model's chat version (often named -Instruct or -Chat), or put its "
-            f"chat_template.jinja into {folder}",
-        )
     template = ChatTemplate(parts.chat_template, parts.special_tokens)
     tokenizer = ChatTokenizer(parts, template)
     if not lazily:

@@ -32,6 +32,15 @@ class Answerer:
         self.positions = positions
         model.eval()
 
+    def _prompt(self, messages: list[dict[str, Any]]) -> list[int]:
+        """The conversation as tokens; a model without a chat template goes on with the last text."""
+        if self.tokenizer.template.is_missing:
+            text = self.tokenizer.render_text(str(messages[-1].get("content", "")))
+            ids: list[int] = self.tokenizer.encode_batch([text])[0].ids
+            return ids
+        rendered = self.tokenizer.render(messages, add_generation_prompt=True)
+        return list(self.tokenizer.encode_text(rendered))
+
     def answer(self, messages: list[dict[str, Any]], max_new_tokens: int) -> dict[str, Any]:
         """The model's answer to a conversation.
 
@@ -41,9 +50,7 @@ class Answerer:
         """
         import torch
 
-        prompt = self.tokenizer.encode_text(
-            self.tokenizer.render(messages, add_generation_prompt=True)
-        )
+        prompt = self._prompt(messages)
         if self.positions is not None:
             max_new_tokens = min(max_new_tokens, self.positions - len(prompt))
         if max_new_tokens < 1:
@@ -94,7 +101,8 @@ def load(run: RunFolder, plan: Plan, use_base: bool) -> Answerer:
     model = load_base(base_folder, training, device) if use_base or is_adapter else None
     if not use_base:
         model = load_trained(model, run.model, training, device)
-    return Answerer(model, load_chat_tokenizer(base_folder), device, plan.model.max_positions)
+    tokenizer = load_chat_tokenizer(base_folder).with_arguments(training.template_arguments)
+    return Answerer(model, tokenizer, device, plan.model.max_positions)
 
 
 def serve(answerer: Answerer, source: TextIO, sink: TextIO) -> None:

@@ -8,7 +8,7 @@ import pytest
 from token_folders import SHIPPED
 
 from surefit.errors import Refused
-from surefit.tokens import load_chat_tokenizer
+from surefit.tokens import TemplateRefusalError, load_chat_tokenizer
 
 
 @pytest.fixture
@@ -34,10 +34,16 @@ def test_a_slow_tokenizer_is_refused_with_the_way_to_convert_it(folder: Path) ->
     assert "save_pretrained" in caught.value.next_step
 
 
-def test_a_model_without_a_chat_template_is_refused(folder: Path) -> None:
+def test_a_model_without_a_chat_template_reads_texts_and_refuses_conversations(
+    folder: Path,
+) -> None:
     _config(folder, chat_template=None)
-    with pytest.raises(Refused, match="no chat template"):
-        load_chat_tokenizer(folder)
+    tokenizer = load_chat_tokenizer(folder)
+    assert tokenizer.template.is_missing
+    text = tokenizer.encode_batch([tokenizer.render_text("The sea.")])[0]
+    assert set(text.mask) == {1}
+    with pytest.raises(TemplateRefusalError, match="no chat template"):
+        tokenizer.encode([{"role": "user", "content": "x"}])
 
 
 def test_the_template_file_goes_before_the_config(folder: Path) -> None:

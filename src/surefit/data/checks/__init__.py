@@ -58,6 +58,9 @@ from surefit.data.checks.sd412_tools_not_shown import ToolsNotShown
 from surefit.data.checks.sd413_one_row_far_longer import OneRowFarLonger
 from surefit.data.checks.sd414_all_rows_too_long import AllRowsTooLong
 from surefit.data.checks.sd415_unknown_tokens import UnknownTokens
+from surefit.data.checks.sd416_template_argument_unread import TemplateArgumentUnread
+from surefit.data.checks.sd417_no_chat_template import NoChatTemplate
+from surefit.data.checks.sd418_long_rows import LongRows
 from surefit.data.checks.sd501_few_rows import FewRows
 from surefit.data.checks.sd502_nothing_usable import NothingUsable
 from surefit.data.checks.sd503_eval_empty import EvalEmpty
@@ -138,6 +141,9 @@ CHECKS: tuple[type[Check], ...] = (
     OneRowFarLonger,
     AllRowsTooLong,
     UnknownTokens,
+    TemplateArgumentUnread,
+    NoChatTemplate,
+    LongRows,
     FewRows,
     NothingUsable,
     EvalEmpty,

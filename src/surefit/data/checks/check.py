@@ -22,6 +22,7 @@ class Stage(Enum):
     TURNS = "a conversation: `row.messages` is a list that is not empty"
     TEXTS = "what is said: `row.answers` and `row.all_text`, of conversations and plain text alike"
     RENDERED = "the row as text: `row.rendered`, or `row.refusal`"
+    LENGTH = "a row longer than allowed that is left out or split: `row.encoded`, whole"
     TOKENS = "the row as tokens: `row.encoded`, before the cut"
     SET = "all rows together, at the end"
 
@@ -59,6 +60,8 @@ class Totals:
     format: str = "unknown"
     guessed_columns: dict[str, str] = field(default_factory=dict)
     """Columns read under another name than their own: name in the file, name needed."""
+    parts: int = 0
+    """Rows that long ones were split into."""
     sequences: int = 0
     """Packed sequences of the rows to train; 0 where they are not packed."""
 

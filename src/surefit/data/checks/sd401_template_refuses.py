@@ -27,10 +27,12 @@ class TemplateRefuses(Check):
     title = "template refuses the row"
     severity = "refuse"
     stages = frozenset({Stage.RENDERED})
+    only_unusual = True
     drops_row = True
 
     def of_row(self, row: Row) -> Hit | None:
-        if row.refusal is None:
+        tokenizer = self.terms.tokenizer
+        if row.refusal is None or (tokenizer is not None and tokenizer.template.is_missing):
             return None
         roles = ", ".join(str(turn.get("role")) for turn in row.messages[:6])
         calls = any(turn.get("tool_calls") for turn in row.messages)

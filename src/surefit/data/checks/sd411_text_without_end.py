@@ -36,7 +36,8 @@ class TextWithoutEnd(Check):
         super().__init__(terms)
         self._open = 0
         tokenizer = terms.tokenizer
-        self._ends = tokenizer.end_texts if tokenizer is not None else ()
+        converses = tokenizer is not None and not tokenizer.template.is_missing
+        self._ends = tokenizer.end_texts if tokenizer is not None and converses else ()
 
     def of_row(self, row: Row) -> Hit | None:
         if self._ends and row.text is not None and not row.text.rstrip().endswith(self._ends):

@@ -111,6 +111,14 @@ def explain_packing(draft: "Draft", report: DatasetReport) -> list[Decision]:
     return [
         decide(draft, "packing", _packing_reason(draft), asked(draft, "how", "packing")),
         decide(draft, "sequences", _sequences_reason(draft, report)),
+        decide(
+            draft,
+            "template_arguments",
+            "given to the model's chat template, in training and in chat"
+            if draft.training.template_arguments
+            else "the chat template decides by itself",
+            asked(draft, "data", "template_arguments"),
+        ),
     ]
 
 

@@ -118,7 +118,7 @@ class _SplitWriter:
         if weights is not None and WEIGHTS not in self._files:
             self._begin_weights()
         if WEIGHTS in self._files:
-            found = array.array("f", mask) if weights is None else weights
+            found = array.array("f", list(mask)) if weights is None else weights
             self._files[WEIGHTS].write(_little_endian(found))
         self._files["ids.u32"].write(_little_endian(array.array("I", ids)))
         self._files["mask.u8"].write(mask)
@@ -133,7 +133,7 @@ class _SplitWriter:
         handle = before.with_name(before.name.replace("mask.u8", WEIGHTS)).open("wb", 1 << 18)
         with before.open("rb") as read:
             while piece := read.read(1 << 16):
-                handle.write(_little_endian(array.array("f", piece)))
+                handle.write(_little_endian(array.array("f", list(piece))))
         self._files[WEIGHTS] = handle
 
     def finish(self) -> dict[str, int]:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from surefit.tokens.template import ChatTemplate, Message, Span, TemplateRefusalError
 
 ANSWER_ROLES = frozenset({"assistant"})
+_MARK = "\ufdd2"  # reserved by Unicode for use inside a program
 ANSWERS_ONLY: Mapping[str, float] = {"assistant": 1.0}
 # A header of a turn ends with a line end or a closing bracket, never inside a word.
 _HEADER_END = re.compile(r".*[\n>\]]", re.DOTALL)
@@ -129,16 +130,25 @@ class _Finder:
         return start, self._without_tail(start, end)
 
     def span_of_words(self, index: int) -> Span:
-        """The words of a turn that the assistant does not write, with the token that ends it."""
-        earliest = self._prefix_length(index, add_generation_prompt=False)
-        place = None if earliest is None else self._place_of_content(index, earliest)
-        if place is None:
+        """The words of a turn that the assistant does not write, with the token that ends it.
+
+        The conversation is rendered with a mark in place of the words: what stands before and behind
+        the mark stands before and behind the words.
+        """
+        marked = [*self.messages]
+        marked[index] = _with_words(marked[index], _MARK)
+        before, mark, behind = self._whole(marked).partition(_MARK)
+        start, end = len(before), len(self.text) - len(behind)
+        fits = self.text.startswith(before) and self.text.endswith(behind)
+        if not mark or not fits or start >= end:
             raise TemplateRefusalError(
                 f"the template prints turn {index + 1} so that its words cannot be told apart"
             )
-        start, end = place
-        behind = [mark for mark in self.ends if self.text[end:].lstrip().startswith(mark)]
-        return (start, self.text.find(behind[0], end) + len(behind[0])) if behind else place
+        ending = next((one for one in self.ends if behind.lstrip().startswith(one)), None)
+        return (start, self.text.find(ending, end) + len(ending)) if ending else (start, end)
+
+    def _whole(self, messages: Sequence[Message]) -> str:
+        return self.template.render(messages, tools=self.tools, arguments=self.arguments)
 
     def _start(self, index: int, earliest: int) -> int | None:
         prefix = self._prefix_length(index, add_generation_prompt=True)
@@ -208,6 +218,13 @@ class _Finder:
             if at >= 0 and not self.text[at + len(mark) : end].strip():
                 return at + len(mark)
         return end
+
+
+def _with_words(message: Message, words: str) -> Message:
+    """The turn with other words, in the form that it has."""
+    if isinstance(message.get("content"), list):
+        return {**message, "content": [{"type": "text", "text": words}]}
+    return {**message, "content": words}
 
 
 def _shared_start(first: str, second: str) -> str:

@@ -15,6 +15,8 @@ Side = Literal["train", "eval"]
 BrokenKind = Literal["json", "cut", "utf8", "nul", "deep", "fields"]
 FileProblem = Literal["missing", "no_data", "only_test", "outside_link", "utf16", "cut", "damaged"]
 Turn = dict[str, Any]
+_ASSISTANT = frozenset({"assistant"})
+_NOT_RENDERED, _NOT_ENCODED = Rendered("", []), EncodedRow([], b"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class DataFile:
         return self.problem is None
 
 
-@dataclass
+@dataclass(slots=True)
 class Row:
     """One row. Later stages fill in what they find; a stage that fails leaves the rest empty."""
 
@@ -82,12 +84,12 @@ class Row:
     then turns with known roles and words, one of them an answer, and nothing else."""
     turn_names: list[str] = field(default_factory=list)
     """The columns the turns came from, where they are not turns in the file."""
-    rendered: Rendered = field(default_factory=lambda: Rendered("", []))
+    rendered: Rendered = _NOT_RENDERED
     refusal: str | None = None
     """Why the chat template does not take the row."""
     weights: "array.array[float] | None" = None
     """How much each token weighs in the loss, before the cut; None where the mask says it all."""
-    encoded: EncodedRow = field(default_factory=lambda: EncodedRow([], b""))
+    encoded: EncodedRow = _NOT_ENCODED
     """Token ids before the cut at `max_length`."""
 
     # Kept by hand: cached_property takes a lock on each first use, for millions of rows.
@@ -135,24 +137,26 @@ class Row:
     def answers(self) -> str:
         """All answers as one text; of a text row, the text."""
         if self._answers is None:
-            self._answers = self._said_by(self.messages, {"assistant"})
+            self._answers = self._said_by(self.messages, _ASSISTANT)
         return self._answers
 
     @property
     def all_text(self) -> str:
         """Everything that is said in the row as one text."""
         if self._all_text is None:
-            self._all_text = self._said_by(self.turns(), None)
+            self._all_text = self._said_by([*self.messages, *(self.rejected or ())], None)
         return self._all_text
 
-    def _said_by(self, turns: Iterable[Turn], roles: set[str] | None) -> str:
+    def _said_by(self, turns: Iterable[Turn], roles: frozenset[str] | None) -> str:
         if self.text is not None:
             return self.text
         return "\n".join(
-            content
-            for turn in turns
-            if type(content := turn.get("content")) is str
-            and (roles is None or turn.get("role") in roles)
+            [
+                content
+                for turn in turns
+                if type(content := turn.get("content")) is str
+                and (roles is None or turn.get("role") in roles)
+            ]
         )
 
     def _hashed(self) -> int:
@@ -160,7 +164,7 @@ class Row:
         if self.text is None:
             content = [
                 (turn.get("role"), turn.get("content"), turn.get("tool_calls"))
-                for turn in self.turns()
+                for turn in [*self.messages, *(self.rejected or ())]
             ]
         digest = hashlib.blake2b(orjson.dumps(content), digest_size=8).digest()
         return int.from_bytes(digest, "little")

@@ -13,7 +13,7 @@ def settle_turns(row: Row) -> None:
     row.messages = [_settled(turn, row) for turn in row.messages]
     if row.rejected is not None:
         row.rejected = [_settled(turn, row) for turn in row.rejected]
-    usual = not row.notes and row.rejected is None and row.label is None
+    usual = not (row.notes or row.tools) and row.rejected is None and row.label is None
     row.plain = usual and _is_plain(row.messages)
 
 

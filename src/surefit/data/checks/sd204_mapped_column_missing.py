@@ -30,6 +30,10 @@ class MappedColumnMissing(Check):
     stages = frozenset({Stage.COLUMNS})
     drops_row = True
 
+    def looks_at(self, stage: Stage) -> bool:
+        """Only where columns are mapped."""
+        return bool(self.terms.spec.columns) and super().looks_at(stage)
+
     def of_row(self, row: Row) -> Hit | None:
         for need, name in (self.terms.spec.columns or {}).items():
             if need in ("role", "content") or name in row.value or row.problem:

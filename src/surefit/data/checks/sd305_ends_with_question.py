@@ -28,8 +28,10 @@ class EndsWithQuestion(Check):
 
     def of_row(self, row: Row) -> Hit | None:
         role = row.messages[-1].get("role")
+        if role == "assistant":
+            return None
         answered = any(turn.get("role") == "assistant" for turn in row.messages)
-        return Hit(str(role)) if answered and role != "assistant" else None
+        return Hit(str(role)) if answered else None
 
     def words(self, tally: Tally) -> Words:
         return Words(

@@ -31,6 +31,10 @@ class AnswerCut(Check):
         super().__init__(terms)
         self._lost = 0
 
+    def looks_at(self, stage: Stage) -> bool:
+        """Only where rows are cut."""
+        return self.terms.max_length is not None and super().looks_at(stage)
+
     def of_row(self, row: Row) -> Hit | None:
         limit, mask = self.terms.max_length, row.encoded.mask
         if limit is None or len(mask) <= limit:

@@ -35,6 +35,8 @@ class TemplatedTwice(Check):
         tokenizer = self.terms.tokenizer
         if tokenizer is None or row.text is not None:
             return None
+        if not tokenizer.may_hold_control_token(row.all_text):
+            return None
         for turn in row.messages:
             content = turn.get("content")
             if isinstance(content, str):

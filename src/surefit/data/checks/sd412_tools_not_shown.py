@@ -24,6 +24,7 @@ class ToolsNotShown(Check):
     title = "tools not shown"
     severity = "warn"
     stages = frozenset({Stage.RENDERED})
+    only_unusual = True
     message = (
         "{rows} with tools that the model's chat template does not print ({where}); the "
         "first: {value}"

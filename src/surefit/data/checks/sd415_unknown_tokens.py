@@ -34,5 +34,9 @@ class UnknownTokens(Check):
         tokenizer = terms.tokenizer
         self._unknown = tokenizer.unk_id if tokenizer is not None else None
 
+    def looks_at(self, stage: Stage) -> bool:
+        """Only where the tokenizer has a token for what it does not know."""
+        return self._unknown is not None and super().looks_at(stage)
+
     def of_row(self, row: Row) -> Hit | None:
         return Hit() if self._unknown is not None and self._unknown in row.encoded.ids else None

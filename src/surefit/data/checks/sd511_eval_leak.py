@@ -37,6 +37,10 @@ class EvalLeak(Check):
         self._places: dict[int, list[str]] = {}
         self._trained: set[int] = set()
 
+    def looks_at(self, stage: Stage) -> bool:
+        """Only where there is an evaluation file."""
+        return self._wanted and super().looks_at(stage)
+
     def of_row(self, row: Row) -> Hit | None:
         """The evaluation rows come first, so that only their hashes are kept."""
         if not self._wanted:

@@ -38,6 +38,10 @@ class EvalNearCopy(Check):
         self._wanted = terms.spec.eval is not None and terms.spec.eval_share is None
         self._copies = NearCopies()
 
+    def looks_at(self, stage: Stage) -> bool:
+        """Only where there is an evaluation file."""
+        return self._wanted and super().looks_at(stage)
+
     def of_row(self, row: Row) -> Hit | None:
         if not self._wanted:
             return None

@@ -25,7 +25,8 @@ class AssistantBoilerplate(PatternCheck):
     title = "boilerplate of another assistant"
     severity = "info"
     looks_in = "answers"
-    hints = ("AI", "ai l", "ai m", "ChatGPT", "OpenAI")
+    hints = ("an ai ", "chatgpt", "openai")
+    any_case = True
     pattern = re.compile(
         r"(?i)\bas an ai (?:language )?model\b|\bi am chatgpt\b|\btrained by openai\b"
     )

@@ -4,11 +4,13 @@ Everything lives under one folder: `$SUREFIT_HOME`, else `~/.surefit`.
 
     runs/<id>/       one folder a run: the truth
     prepared/<key>/  tokens and masks, kept between runs; may be deleted
+    hub/<repo>/      what was listed on the Hub, and headers of weights; may be deleted
     index.sqlite3    a list of the runs for quick answers; may be deleted
 """
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +36,11 @@ def prepared_folder() -> Path:
     return home_folder() / "prepared"
 
 
+def hub_folder() -> Path:
+    """The folder of what was listed on the Hub; the files themselves lie in the Hub's own cache."""
+    return home_folder() / "hub"
+
+
 def index_file() -> Path:
     """The disposable list of runs."""
     return home_folder() / "index.sqlite3"
@@ -50,6 +57,13 @@ def make_folder(path: Path) -> Path:
     except OSError as error:
         raise disk_error(f"cannot create the folder {path}", error, path) from error
     return path
+
+
+def free_bytes(folder: Path) -> int:
+    """What may still be written where a folder lies, or will lie."""
+    while not folder.exists():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
 
 
 @contextlib.contextmanager

@@ -34,13 +34,42 @@ class LinearShape(BaseModel):
     outputs: int
 
 
+class HubFile(BaseModel):
+    """A file of a commit on the Hub."""
+
+    model_config = ConfigDict(frozen=True)
+
+    path: str = Field(description="Relative to the repository.")
+    size_bytes: int
+    etag: str = Field(
+        description="SHA-256 of a large file, git's SHA-1 of a small one; may be empty."
+    )
+
+
+class HubOrigin(BaseModel):
+    """Where on the Hub a model comes from, pinned to a commit."""
+
+    model_config = ConfigDict(frozen=True)
+
+    endpoint: str
+    repo: str
+    revision: str = Field(description="As asked: a branch, a tag or a commit.")
+    commit: str = Field(description="What the revision named when the plan was made.")
+    files: tuple[HubFile, ...] = Field(description="Everything that a worker reads of it.")
+    access: Literal["public", "gated", "private"] = "public"
+    download_bytes: int = Field(description="Of them, what was not in the cache yet.")
+    same_disk: bool = Field(True, description="Whether the cache lies on the disk of the runs.")
+
+
 class ModelFacts(BaseModel):
     """Everything that planning needs to know about a model."""
 
     model_config = ConfigDict(frozen=True)
 
     source: str = Field(description="As the recipe names it.")
-    folder: str = Field(description="Absolute path of the files.")
+    folder: str = Field(
+        description="Absolute path of the files; for a model of the Hub, its place in the Hub's cache."
+    )
     model_type: str
     architecture: str
     known_family: bool = Field(
@@ -73,6 +102,7 @@ class ModelFacts(BaseModel):
     query_key_norm: bool = Field(False, description="Whether queries and keys are normed as well.")
     caps_logits: bool = Field(False, description="Whether the logits go through a cap.")
     fused_projections: bool = Field(False, description="Whether q, k and v come out of one linear.")
+    hub: HubOrigin | None = Field(None, description="Null for a model in a folder.")
     ignored_code: tuple[str, ...] = Field(
         (), description="Python classes that the config asks for and that are never run."
     )

@@ -1,6 +1,6 @@
 """ModelFacts of a folder: config and headers read, compared with each other, and counted."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,21 @@ def read_model_facts(source: str, base_folder: Path) -> ModelFacts:
         OutsideError: a file may not be read.
     """
     folder = resolve_model_folder(source, base_folder)
+    return facts_of(source, folder, lambda: read_weights(folder))
+
+
+def facts_of(source: str, folder: Path, weights_of: Callable[[], Weights]) -> ModelFacts:
+    """The facts of a folder that holds at least `config.json`.
+
+    Args:
+        source: as the recipe names it.
+        folder: where the config is.
+        weights_of: reads the headers, once the config is one that can be trained.
+
+    Raises:
+        Refused: no model that surefit trains, or a damaged one.
+        OutsideError: a file may not be read.
+    """
     config = read_config(folder)
     model_type = str(config.get("model_type") or "")
     family = family_of(model_type)
@@ -49,7 +64,7 @@ def read_model_facts(source: str, base_folder: Path) -> ModelFacts:
             "Mistral",
             where="model",
         )
-    weights = read_weights(folder)
+    weights = weights_of()
     sizes = read_sizes(folder, config, family, weights)
     counts, blocks, tied = _counted(folder, config, family, sizes, weights)
     return _facts(

@@ -7,7 +7,7 @@ Source: the safetensors README, section "Format".
 import json
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,10 @@ class Weights:
     size_bytes: int
 
 
+Headers = Mapping[str, tuple[Mapping[str, Tensor], int]]
+"""Name of a weight file -> its tensors, and its size in bytes."""
+
+
 def read_weights(folder: Path) -> Weights:
     """The tensors of a model folder, from the headers of its weight files.
 
@@ -51,50 +55,69 @@ def read_weights(folder: Path) -> Weights:
         Refused: a file is missing, shorter than its header says, or no safetensors file.
         OutsideError: a file may not be read.
     """
+    present = {path.name for path in folder.glob("*.safetensors") if path.is_file()}
+    names, listed = weight_files(folder, present)
+    headers = {name: (read_header(folder / name), _size(folder / name)) for name in names}
+    return put_together(names, listed, headers)
+
+
+def weight_files(folder: Path, present: Collection[str]) -> tuple[list[str], dict[str, str]]:
+    """The weight files that belong to a model, and what its index says of each tensor.
+
+    Args:
+        folder: holds the index, where there is one.
+        present: names of the *.safetensors files beside it, here or on the Hub.
+
+    Raises:
+        Refused: the index is broken or names a file that is not there, or there is none.
+    """
+    if "model.safetensors" in present:
+        return ["model.safetensors"], {}
     listed = _index_entries(folder)
-    names = sorted(set(listed.values())) if listed else _unindexed_files(folder)
+    names = sorted(set(listed.values()))
+    if not names:
+        shown = ", ".join(sorted(present)[:3])
+        raise _damaged(
+            f"{INDEX} is missing",
+            f"{folder} holds {shown}, parts of a model that only the index puts together",
+        )
+    missing = next((name for name in names if name not in present), None)
+    if missing:
+        raise _damaged(
+            f"the weight file {missing} is missing", f"{INDEX} names it, {folder} has none"
+        )
+    return names, listed
+
+
+def put_together(names: Sequence[str], listed: Mapping[str, str], headers: Headers) -> Weights:
+    """All tensors of a model.
+
+    Raises:
+        Refused: a tensor is in two files, or not where the index says.
+    """
     tensors: dict[str, Tensor] = {}
-    size = 0
     for name in names:
-        path = folder / name
-        if not path.is_file():
-            raise _damaged(
-                f"the weight file {name} is missing", f"{INDEX} names it, {folder} has none"
-            )
-        found = read_header(path)
+        found = headers[name][0]
         double = next((key for key in found if key in tensors), None)
         if double:
             raise _damaged(
-                f"the tensor {double!r} is in two weight files", f"one of them is {path}"
+                f"the tensor {double!r} is in two weight files", f"one of them is {name}"
             )
         tensors.update(found)
-        size += path.stat().st_size
     lacking = sorted(set(listed) - set(tensors))
     if lacking:
         raise _damaged(
             f"the tensor {lacking[0]!r} is missing",
             f"{INDEX} says that {listed[lacking[0]]} holds it, and its header does not name it",
         )
-    return Weights(tensors, tuple(names), size)
-
-
-def _unindexed_files(folder: Path) -> list[str]:
-    """Without an index the libraries open `model.safetensors` and nothing else."""
-    if (folder / "model.safetensors").is_file():
-        return ["model.safetensors"]
-    found = sorted(path.name for path in folder.glob("*.safetensors"))
-    raise _damaged(
-        f"{INDEX} is missing",
-        f"{folder} holds {', '.join(found[:3])}, parts of a model that only the index puts "
-        "together",
-    )
+    return Weights(tensors, tuple(names), sum(headers[name][1] for name in names))
 
 
 def _index_entries(folder: Path) -> dict[str, str]:
     """Tensor name -> file name; empty where there is no index."""
     path = folder / INDEX
     try:
-        if not path.is_file() or (folder / "model.safetensors").is_file():
+        if not path.is_file():
             return {}
         entries: dict[str, str] = json.loads(path.read_bytes())["weight_map"]
         good = isinstance(entries, dict) and all(isinstance(one, str) for one in entries.values())
@@ -126,12 +149,38 @@ def read_header(path: Path) -> dict[str, Tensor]:
         size = path.stat().st_size
         with path.open("rb") as handle:
             start = handle.read(8)
-            length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
-            if not 2 <= length <= _LARGEST_HEADER or 8 + length > size:
-                raise _not_safetensors(path, size, start)
-            entries = json.loads(handle.read(length))
+            length = header_length(path, start, size)
+            header = handle.read(length)
     except OSError as error:
         raise _unreadable(path, error) from error
+    return parse_header(path, header, size)
+
+
+def header_length(path: Path | str, start: bytes, size: int) -> int:
+    """Bytes of the header, from the first eight of a file.
+
+    Raises:
+        Refused: no safetensors file begins so.
+    """
+    length = struct.unpack("<Q", start[:8])[0] if len(start) >= 8 else 0
+    if not 2 <= length <= _LARGEST_HEADER or 8 + length > size:
+        raise _not_safetensors(path, size, start)
+    return int(length)
+
+
+def parse_header(path: Path | str, header: bytes, size: int) -> dict[str, Tensor]:
+    """The tensors that a header names; checks that the file is as long as it says.
+
+    Args:
+        path: of the file, for messages.
+        header: its JSON.
+        size: of the whole file, in bytes.
+
+    Raises:
+        Refused: the file is damaged.
+    """
+    try:
+        entries = json.loads(header)
     except (ValueError, RecursionError) as error:
         raise _damaged(f"{path} has a broken header", f"it is not valid JSON: {error}") from error
     if not isinstance(entries, dict):
@@ -142,12 +191,20 @@ def read_header(path: Path) -> dict[str, Tensor]:
     for name, entry in entries.items():
         tensors[name], last = _tensor(path, name, entry)
         end = max(end, last)
+    length = len(header)
     if 8 + length + end != size:
         raise _wrong_size(path, 8 + length + end, size)
     return tensors
 
 
-def _tensor(path: Path, name: str, entry: Any) -> tuple[Tensor, int]:
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _tensor(path: Path | str, name: str, entry: Any) -> tuple[Tensor, int]:
     try:
         dtype, shape = entry["dtype"], tuple(entry["shape"])
         begin, end = entry["data_offsets"]
@@ -169,7 +226,7 @@ def _tensor(path: Path, name: str, entry: Any) -> tuple[Tensor, int]:
     return Tensor(dtype, shape), end
 
 
-def _not_safetensors(path: Path, size: int, start: bytes) -> Refused:
+def _not_safetensors(path: Path | str, size: int, start: bytes) -> Refused:
     if start.startswith(b"version "):
         why = "it is a Git LFS pointer: the weights themselves were never downloaded"
     elif size < 8:
@@ -179,7 +236,7 @@ def _not_safetensors(path: Path, size: int, start: bytes) -> Refused:
     return _damaged(f"{path} is not a whole safetensors file", why)
 
 
-def _wrong_size(path: Path, expected: int, size: int) -> Refused:
+def _wrong_size(path: Path | str, expected: int, size: int) -> Refused:
     if size < expected:
         return _damaged(
             f"{path} is cut off",

@@ -26,6 +26,9 @@ CHANGES: dict[str, tuple[Any, Any]] = {
     "data.columns": (None, {"messages": "turns"}),
     "data.max_unusable": (0, 3),
     "data.loss": ("answers", "all"),
+    "data.role_weights": (None, {"user": 0.5}),
+    "data.long_rows": ("cut", "drop"),
+    "data.template_arguments": (None, {"enable_thinking": False}),
     "method.type": ("lora", "full"),
     "method.rank": (8, 4),
     "method.alpha": (None, 5.0),
@@ -128,7 +131,9 @@ def _recipe(field: str, value: Any) -> dict[str, Any]:
         "data": {"train": "broken.jsonl" if field == "data.max_unusable" else "rows.jsonl"},
         "method": {"type": "lora", "rank": 8},
         "how": {"ranks": 2} if field == "how.strategy" else {},
-        "goal": {"max_length": 64} if field != "goal.max_length" else {},
+        "goal": {"max_length": 24 if field == "data.long_rows" else 64}
+        if field != "goal.max_length"
+        else {},
     }
     if field == "limits.dollars":
         values["limits"] = {"dollars_per_hour": 2}

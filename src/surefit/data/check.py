@@ -10,7 +10,7 @@ from surefit.data.cache import cache_key, cached_report, prepared_files
 from surefit.data.checks.check import Stage, Terms, Totals
 from surefit.data.detection import ROWS_LOOKED_AT, Detection
 from surefit.data.examination import Examination, verdict_of
-from surefit.data.finding_files import find_files
+from surefit.data.finding_files import ORIGIN, Fetched, find_files
 from surefit.data.lengths import Lengths
 from surefit.data.long_rows import split_row
 from surefit.data.prepared import PreparedWriter, place_prepared
@@ -41,6 +41,7 @@ def check_data(
     into: Path | None = None,
     prepare: bool = False,
     packing: bool = False,
+    fetched: Fetched | None = None,
 ) -> DatasetReport:
     """Read the data, check it, and say whether it can be trained.
 
@@ -55,6 +56,7 @@ def check_data(
         into: a folder that shall hold the prepared set (see `surefit.data.prepared`).
         prepare: write the prepared set into the cache, also without `into`.
         packing: rows shall be packed into sequences of `max_length`.
+        fetched: files of what `spec` names elsewhere, such as on the Hub.
 
     A refusal is a verdict and no exception. A prepared set is written only when nothing refuses; it
     is kept under `home.prepared_folder()` by a key of data, tokenizer, template and options, and a
@@ -67,7 +69,7 @@ def check_data(
     if tokenizer is not None:
         tokenizer = tokenizer.with_arguments(spec.template_arguments)
     terms = Terms(spec, max_length, batch, tokenizer, packing, for_training=wanted)
-    files = find_files(spec, base_folder)
+    files = find_files(spec, base_folder, fetched)
     sources = tuple(_source(file) for file in files if file.readable)
     target = writer = None
     if tokenizer is not None and wanted:
@@ -293,4 +295,9 @@ class _Reading:
 def _source(file: DataFile) -> DataSource:
     with file.path.open("rb") as handle:
         digest = hashlib.file_digest(handle, "sha256").hexdigest()
-    return DataSource(path=str(file.path), size_bytes=file.size_bytes, sha256=digest)
+    return DataSource(
+        path=str(file.path),
+        size_bytes=file.size_bytes,
+        sha256=digest,
+        origin=file.notes.get(ORIGIN),
+    )

@@ -1,6 +1,7 @@
 """From what a recipe names (file, folder, glob) to the files that are read."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from surefit.data.row import DataFile, Side
@@ -11,16 +12,47 @@ from surefit.recipe.schema import DataSpec
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".arrow")
 COMPRESSIONS = (".gz", ".zst")
 _HELD_OUT = re.compile(r"(^|[^a-z])(test|valid|validation|val|dev|eval|evaluation)([^a-z]|$)")
+ORIGIN = "origin"
+"""The note of a file that was fetched: where from."""
 _LONGEST_PATH = 400  # bytes
 _GLOB = re.compile(r"[*?\[]")
 
 
-def find_files(spec: DataSpec, base_folder: Path) -> list[DataFile]:
+@dataclass(frozen=True)
+class FetchedFile:
+    """A file that was brought here from elsewhere.
+
+    Args:
+        name: as messages show it.
+        path: where it lies.
+        origin: where it came from: its address, with the commit.
+    """
+
+    name: str
+    path: Path
+    origin: str
+
+
+Fetched = dict[tuple[Side, str], tuple[FetchedFile, ...]]
+"""What a specification's text means on its side, where that is no path of this machine."""
+
+
+def find_files(spec: DataSpec, base_folder: Path, fetched: Fetched | None = None) -> list[DataFile]:
     """The files that a data specification names, readable or not, those to evaluate on first."""
+    known = fetched or {}
     files: list[DataFile] = []
     if spec.eval is not None and spec.eval_share is None and spec.eval != "none":
-        files += _find(spec.eval, base_folder, "eval")
-    return files + _find(spec.train, base_folder, "train")
+        files += _fetched_or_found(spec.eval, base_folder, "eval", known)
+    return files + _fetched_or_found(spec.train, base_folder, "train", known)
+
+
+def _fetched_or_found(name: str, base_folder: Path, side: Side, fetched: Fetched) -> list[DataFile]:
+    if (side, name) not in fetched:
+        return _find(name, base_folder, side)
+    return [
+        DataFile(one.name, one.path, side, one.path.stat().st_size, notes={ORIGIN: one.origin})
+        for one in fetched[side, name]
+    ]
 
 
 def _find(name: str, base_folder: Path, side: Side) -> list[DataFile]:

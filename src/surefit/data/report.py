@@ -65,6 +65,9 @@ class DataSource(_Record):
     path: str
     size_bytes: int
     sha256: str
+    origin: str | None = Field(
+        None, description="Where it was fetched from, with the commit; null for a file of this machine."
+    )
 
 
 class DatasetReport(_Record):

@@ -12,7 +12,7 @@ from surefit.data.prepared import FORMAT
 from surefit.data.report import DatasetReport, DataSource
 
 REPORT_FILE = "dataset.json"
-RULES = 4
+RULES = 5
 """Raised when a check or the mask changes what the same data would give."""
 
 

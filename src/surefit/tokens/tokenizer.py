@@ -420,6 +420,9 @@ def _mask(encoding: tokenizers.Encoding, spans: Sequence[Span]) -> bytes:
         first = _token_at(encoding, range(start, end))
         last = _token_at(encoding, range(end - 1, start - 1, -1))
         if first is not None and last is not None:
+            # A letter beyond ASCII may have several tokens, and the library names its first one.
+            while (place := encoding.token_to_chars(last + 1)) and place[0] < end:
+                last += 1
             mask[first : last + 1] = b"\x01" * (last + 1 - first)
     return bytes(mask)
 

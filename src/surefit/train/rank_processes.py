@@ -220,6 +220,15 @@ class RankProcesses:
         lost = [one for one in self.ranks if one.rank in told and not self._stopped(one)]
         return min(lost, key=lambda one: told[one.rank]["time"], default=None)
 
+    def _problem(self, told: dict[str, Any]) -> Problem:
+        """A rank's problem as the run's; what every rank says alike is nobody's in particular."""
+        problem = Problem.model_validate(told)
+        others = [self.error_of(one) for one in self.ranks]
+        if all(other and other["problem"]["what"] == problem.what for other in others):
+            details = {name: value for name, value in problem.details.items() if name != "rank"}
+            problem = problem.model_copy(update={"details": details})
+        return problem
+
     def _stopped(self, one: RankProcess) -> bool:
         """Whether a stop ended it: also before it could listen, or by losing one that had left."""
         gone = (STOP_SIGNAL, signal.SIGTERM, signal.SIGINT)
@@ -246,7 +255,7 @@ class RankProcesses:
             return WorkerExit.TEMPORARY if stopped else WorkerExit.DONE
         error = self.error_of(first)
         if error is not None:
-            self.run.append(Problem.model_validate(error["problem"]))
+            self.run.append(self._problem(error["problem"]))
         if first.signal is not None:
             end_by(first.signal)
         return first.code or WorkerExit.BUG

@@ -12,9 +12,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from surefit.hub.cache import missing_files
     from surefit.hub.datasets import find_data
-    from surefit.hub.fetching import fetch_weights, missing_files
-    from surefit.hub.models import FoundModel, find_model, refuse_offline_start
+    from surefit.hub.fetching import fetch_weights
+    from surefit.hub.models import FoundModel, find_model, refuse_unfetchable
     from surefit.hub.names import HubName
     from surefit.hub.token import Token, find_token, worker_variables
 
@@ -26,8 +27,8 @@ _PLACES = {
     "find_data": "datasets",
     "find_model": "models",
     "find_token": "token",
-    "missing_files": "fetching",
-    "refuse_offline_start": "models",
+    "missing_files": "cache",
+    "refuse_unfetchable": "models",
     "worker_variables": "token",
 }
 
@@ -40,7 +41,7 @@ __all__ = [
     "find_model",
     "find_token",
     "missing_files",
-    "refuse_offline_start",
+    "refuse_unfetchable",
     "worker_variables",
 ]
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from surefit.home import disk_error, hub_folder, make_folder, write_atomically
-from surefit.models.facts import HubFile
+from surefit.models.facts import HubFile, ModelFacts
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 _ETAG = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -121,3 +121,13 @@ def has_size(path: Path, size: int) -> bool:
         return path.stat().st_size == size
     except OSError:
         return False
+
+
+def missing_files(facts: ModelFacts) -> tuple[HubFile, ...]:
+    """The files of a planned model that are not in the cache, or not whole."""
+    if facts.hub is None:
+        return ()
+    folder = Path(facts.folder)
+    return tuple(
+        file for file in facts.hub.files if not has_size(folder / file.path, file.size_bytes)
+    )

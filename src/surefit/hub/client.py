@@ -119,7 +119,8 @@ class Client:
             ):
                 raise trouble
             self.say(
-                f"{trouble.what}: {trouble.why}; trying again in {seconds_text(pause)} ({number + 2})"
+                f"{trouble.why}: trying again in {seconds_text(pause)} "
+                f"(try {number + 2} of {len(self.patience.waits) + 1})"
             )
             time.sleep(pause)
 

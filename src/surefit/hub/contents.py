@@ -55,7 +55,7 @@ def _refusal(subject: Subject, names: list[str], listing: Listing) -> SurefitErr
         )
         return _refused(
             f"{repo} is no model: it has no config.json",
-            f"it holds {held or 'nothing'}" + (f"; its folder {inner[0]} has one" if inner else ""),
+            f"its folder {inner[0]} has one" if inner else f"it holds {held or 'nothing'}",
             f"download that folder and name it: `hf download {repo} --include '{inner[0]}/*' "
             f"--local-dir {repo.rpartition('/')[2]}`"
             if inner

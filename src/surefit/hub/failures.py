@@ -48,17 +48,19 @@ def refusal(subject: Subject, response: "httpx2.Response") -> SurefitError:
     """The error that an answer of the Hub means."""
     status = response.status_code
     code = response.headers.get("x-error-code")
-    said = shortened(_said(response), 300)
+    said = shortened(_said(response), 300).rstrip(".")
     if code == "GatedRepo":
         return gated(subject, said)
     if code == "RevisionNotFound":
         return no_revision(subject)
     if code == "EntryNotFound":
         return no_file(subject, str(response.url))
-    if status == 401 and (code is None or "credentials" in said):
-        return bad_token(subject, said)
-    if code == "RepoNotFound" or status in (401, 404):
+    if code == "RepoNotFound":
         return not_found(subject)
+    if status == 401:
+        return bad_token(subject, said) if subject.token else not_found(subject)
+    if status == 404:  # the Hub names what it did not find
+        return not_the_hub(subject, f"{response.url} answered 404 without the Hub's headers")
     if "is disabled" in said:
         return _outside(
             subject,

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from surefit.errors import OutsideError, SurefitError, WorkerExit
 from surefit.home import disk_error, free_bytes, make_folder
-from surefit.hub.cache import RepoCache, has_size
+from surefit.hub.cache import RepoCache, has_size, missing_files
 from surefit.hub.failures import Subject, hub_down
 from surefit.hub.names import HubName
 from surefit.hub.settings import Settings
@@ -151,7 +151,7 @@ class Fetching:
             try:
                 with partial.open("r+b" if have else "wb") as handle:
                     handle.seek(have)
-                    return self._copy(response.iter_raw(_PIECE), handle, have, file)
+                    return self._copy(response.iter_raw(), handle, have, file)
             except OSError as error:
                 raise _no_room(error, file, partial) from error
 
@@ -162,7 +162,6 @@ class Fetching:
             if have + len(piece) > file.size_bytes:
                 raise self._too_long(file)
             handle.write(piece)
-            handle.flush()
             have += len(piece)
             self.progress(len(piece))
         return have
@@ -199,16 +198,6 @@ class Fetching:
             worker_exit=WorkerExit.NETWORK,
             details={"class": "HUB_DOWN"},
         )
-
-
-def missing_files(facts: ModelFacts) -> tuple[HubFile, ...]:
-    """The files of a planned model that are not in the cache, or not whole."""
-    if facts.hub is None:
-        return ()
-    folder = Path(facts.folder)
-    return tuple(
-        file for file in facts.hub.files if not has_size(folder / file.path, file.size_bytes)
-    )
 
 
 def fetch_weights(

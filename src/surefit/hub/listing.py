@@ -61,14 +61,16 @@ def list_files(client: Client, cache: RepoCache) -> Listing:
     if pinned is not None:
         return pinned
     if subject.settings.offline:
-        return _from_cache(client, cache, f"{subject.settings.offline} is set")
+        return _from_cache(
+            client, cache, f"was not asked, because {subject.settings.offline} is set"
+        )
     try:
         found = _asked(client, revision)
     except SurefitError as error:
         if error.worker_exit is not WorkerExit.NETWORK or cache.commit_of(revision) is None:
             raise
         try:
-            return _from_cache(client, cache, error.why)
+            return _from_cache(client, cache, f"did not answer ({error.why})")
         except SurefitError:
             raise error from None
     known = _remembered(cache, found.commit)
@@ -135,7 +137,7 @@ def _from_cache(client: Client, cache: RepoCache, why: str) -> Listing:
     day = time.strftime(" (%Y-%m-%d)", time.localtime(since)) if since else ""
     remark = (
         f"{subject.noun} is taken from the cache: commit {found.commit[:7]}, what {revision} was when "
-        f"it was last asked{day}; the Hub was not asked, because {why}"
+        f"it was last asked{day}; the Hub {why}"
     )
     return Listing(found.commit, found.files, found.access, remark, found.headers)
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from surefit.errors import OutsideError, Refused, WorkerExit
 from surefit.home import home_folder
-from surefit.hub.cache import RepoCache
+from surefit.hub.cache import RepoCache, missing_files
 from surefit.hub.client import AT_THE_TERMINAL, Client, Say, silent
 from surefit.hub.contents import refuse_other_contents
 from surefit.hub.failures import Subject, offline
-from surefit.hub.fetching import Fetching, missing_files, refuse_huge_files
+from surefit.hub.fetching import Fetching, refuse_full_disk, refuse_huge_files
 from surefit.hub.headers import as_kept, read_headers
 from surefit.hub.listing import Listing, list_files
 from surefit.hub.names import hub_name
@@ -158,14 +158,17 @@ def _same_disk(one: Path, other: Path) -> bool:
     return device(one) == device(other)
 
 
-def refuse_offline_start(facts: ModelFacts) -> None:
-    """Refuse to start a run whose worker would have to ask the Hub where that is forbidden.
+def refuse_unfetchable(facts: ModelFacts) -> None:
+    """Refuse to start a run whose worker could not fetch the weights: offline, or no room for them.
 
     Raises:
-        OutsideError: names what is missing, and the variable.
+        OutsideError: names what is missing, and what forbids to fetch it.
     """
     settings, missing = Settings.here(), missing_files(facts)
-    if facts.hub is None or not missing or not settings.offline:
+    if facts.hub is None or not missing:
+        return
+    if not settings.offline:
+        refuse_full_disk(missing, Path(facts.folder), facts.hub.repo)
         return
     whole = bytes_text(sum(file.size_bytes for file in missing))
     raise OutsideError(

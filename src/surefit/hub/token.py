@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from surefit.errors import OutsideError, WorkerExit
-from surefit.hub.fetching import missing_files
+from surefit.hub.cache import missing_files
 from surefit.hub.settings import Settings
 from surefit.models.facts import ModelFacts
 

@@ -85,7 +85,7 @@ def _ready(recipe: Path, changes: tuple[str, ...], *, only_rehearse: bool) -> "P
 
     loaded = load_recipe(recipe, changes)
     with naming_places(loaded), counting("reading the data") as told:
-        return preflight(loaded, only_rehearse=only_rehearse, progress=told)
+        return preflight(loaded, only_rehearse=only_rehearse, progress=told, say=say)
 
 
 def _leave(run: RunFolder, *, as_json: bool) -> int:

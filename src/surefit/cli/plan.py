@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from surefit.cli.output import json_option, print_json, recipe_options
+from surefit.cli.output import json_option, print_json, recipe_options, say
 from surefit.errors import ExitCode
 
 
@@ -22,7 +22,7 @@ def plan_command(recipe: Path, changes: tuple[str, ...], reasons: bool, as_json:
 
     loaded = load_recipe(recipe, changes)
     with naming_places(loaded):
-        plan = preflight(loaded).plan
+        plan = preflight(loaded, say=say).plan
     if as_json:
         print_json(plan.model_dump(mode="json"))
     else:

@@ -72,6 +72,7 @@ def _run(plan: Plan, view: PlanView, width: int) -> list[str]:
     item = "packed sequence" if training.packing else "row"
     rows = [
         ("model", f"{plan.model.source} ({plan.model.architecture}, {size} parameters)"),
+        *_origin(plan),
         (
             "steps",
             f"{count_text(training.steps)} of {plural(training.batch, item)} ({_passes(training)}); "
@@ -81,6 +82,15 @@ def _run(plan: Plan, view: PlanView, width: int) -> list[str]:
         ("disk", _disk(view, plan)),
     ]
     return [heading("Run"), *(paragraph(text, 9, width, f"  {name}") for name, text in rows)]
+
+
+def _origin(plan: Plan) -> list[tuple[str, str]]:
+    """Where on the Hub the model is from, and what has to be fetched of it."""
+    hub = plan.model.hub
+    if hub is None:
+        return []
+    todo = f"{bytes_text(hub.download_bytes)} to fetch" if hub.download_bytes else "in the cache"
+    return [("from", f"{hub.endpoint.partition('://')[2]}, commit {hub.commit[:7]}, {todo}")]
 
 
 def _passes(training: TrainingPlan) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from surefit.runs import AnyEvent, Checkpoint, Metric, Phase, PhaseName, RunState, Status
 
 PHASE_WORDS: dict[PhaseName, str] = {
+    "download": "fetch the model",
     "import": "load the libraries",
     "load_tokenizer": "load the tokenizer",
     "load_model": "load the model",

@@ -8,6 +8,15 @@ _ROW_BYTES, _TOKEN_BYTES = 8, 5  # offset of a row; id and mask of a token
 _LOG_BYTES = 16 * MIB
 
 
+def _download(setup: Setup) -> tuple[AccountItem, ...]:
+    """What is fetched of a model of the Hub, where its cache lies on the same disk."""
+    hub = setup.facts.hub
+    if hub is None or not hub.same_disk or not hub.download_bytes:
+        return ()
+    why = f"what the Hub's cache does not have of {hub.repo} yet"
+    return (AccountItem(item="download", bytes=hub.download_bytes, why=why),)
+
+
 def checkpoint_size(setup: Setup) -> int:
     """Bytes of one checkpoint: trained numbers and AdamW's two for each."""
     return 3 * setup.trained_parameters * setup.trained_number_bytes
@@ -35,5 +44,6 @@ def disk_account(setup: Setup, keep: int, epochs_tokens: float) -> tuple[Account
             bytes=prepared,
             why="tokens and masks, once in the cache, once in the run",
         ),
+        *_download(setup),
         AccountItem(item="log and events", bytes=_LOG_BYTES, why="an allowance"),
     )

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 from surefit.runs.state import RunState
 
 PhaseName = Literal[
+    "download",
     "import",
     "load_tokenizer",
     "load_model",

@@ -16,7 +16,17 @@ from surefit.runs import Heartbeat, RunFolder
 
 BUSY_BYTES = 2**20  # less than this in a look is a heartbeat and its kind
 _BYTES_COUNT = frozenset(
-    {"import", "load_tokenizer", "load_model", "prepare_data", "save", "merge", "push", "verify"}
+    {
+        "download",
+        "import",
+        "load_tokenizer",
+        "load_model",
+        "prepare_data",
+        "save",
+        "merge",
+        "push",
+        "verify",
+    }
 )
 _STILL_WAITING_SECONDS = 30.0
 _STEPS_OF_PATIENCE = 10

@@ -1,5 +1,6 @@
 """The whole life of a supervisor: take the watch, keep it to the worker's end, say how it ended."""
 
+import contextlib
 import fcntl
 import os
 import signal
@@ -9,6 +10,7 @@ from types import FrameType
 from typing import TypeVar
 
 from surefit.errors import OutsideError, SurefitError, WorkerExit
+from surefit.hub import find_token
 from surefit.launch import Job, LocalLauncher, launcher_named
 from surefit.launch.process import ProcessIdentity, boot_id, environment_of, identify
 from surefit.plan.plan import Plan
@@ -243,7 +245,11 @@ def _with_job(record: SupervisorRecord, job: Job) -> SupervisorRecord:
 def _secrets(job: Job | None) -> set[str]:
     """Every secret value known here, or known to a worker that is taken over."""
     theirs = environment_of(job.pid) if job else {}
-    return secret_values(os.environ) | secret_values(theirs)
+    known = secret_values(os.environ) | secret_values(theirs)
+    with contextlib.suppress(SurefitError):  # one that cannot be sent is told when it is needed
+        token = find_token()
+        known |= {token.value} if token else set()
+    return known
 
 
 def _on_sigterm(action: Callable[[], None]) -> None:

@@ -7,7 +7,8 @@ from surefit.data import DatasetReport, Finding, check_data
 from surefit.errors import Refused
 from surefit.hardware import Hardware, detect_machine
 from surefit.home import home_folder, make_folder
-from surefit.models import ModelFacts, read_model_facts, resolve_model_folder
+from surefit.hub import find_data, find_model, refuse_unfetchable
+from surefit.models import ModelFacts
 from surefit.plan import Plan, make_plan, planned_max_length
 from surefit.recipe import LoadedRecipe
 from surefit.tokens import load_chat_tokenizer
@@ -32,8 +33,9 @@ def preflight(
     *,
     only_rehearse: bool = False,
     progress: Callable[[int, int | None], None] | None = None,
+    say: Callable[[str], None] = lambda _text: None,
 ) -> Preflight:
-    """Read the model, the machine and the data, and plan. Writes only the cache of prepared data.
+    """Read the model, the machine and the data, and plan. Writes only caches; fetches no weights.
 
     A plan that does not fit is returned, so that it can be shown; `start` refuses it.
 
@@ -41,25 +43,28 @@ def preflight(
         loaded: the recipe.
         only_rehearse: plan the rehearsal alone.
         progress: told the rows read and the rows expected, now and then.
+        say: told in words when the Hub is asked, what is fetched and what is tried again.
 
     Raises:
         Refused: the data cannot be trained.
         RecipeError: a field contradicts another, the model or the data.
-        OutsideError: a file may not be read, or the disk is full.
+        OutsideError: a file may not be read, the disk is full, or the Hub refuses or does not answer.
     """
     recipe, base = loaded.recipe, loaded.base_folder
-    facts = read_model_facts(recipe.model, base)
+    found = find_model(recipe.model, base, say=say)
+    facts = found.facts
     hardware = detect_machine(make_folder(home_folder()))
     report = check_data(
         recipe.data,
         base,
-        load_chat_tokenizer(resolve_model_folder(recipe.model, base), lazily=True),
+        load_chat_tokenizer(found.folder, lazily=True),
         max_length=planned_max_length(recipe, facts),
         batch=recipe.goal.batch,
         seed=recipe.goal.seed,
         progress=progress,
         prepare=True,
         packing=recipe.how.packing,
+        fetched=find_data(recipe.data, base, say=say),
     )
     refuse_data(report, loaded)
     plan = make_plan(recipe, facts, hardware, report)
@@ -100,7 +105,9 @@ def refuse_plan(plan: Plan) -> None:
 
     Raises:
         Refused: it does not fit, or the disk has no room for what the run writes.
+        OutsideError: its model has to be fetched, and that is not possible.
     """
+    refuse_unfetchable(plan.model)
     if plan.verdict == "does_not_fit":
         raise _does_not_fit(plan)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from surefit.errors import OutsideError, WorkerExit
 from surefit.plan.plan import Plan
 from surefit.runs.folder import RunFolder
+from surefit.train.download import download, is_complete
 from surefit.train.environment import prepare_process, restart_in, worker_environment
 from surefit.train.failures import WorkerEnd
 from surefit.train.journal import Journal
@@ -24,8 +25,10 @@ def main(arguments: list[str]) -> int:
     if plan is None:
         sys.stderr.write(no_plan(run).as_text() + "\n")
         return WorkerExit.INPUT_MISSING
-    restart_in(worker_environment(plan.training))
     place = Place.here()
+    if not place.is_rank and not is_complete(plan):
+        return download(run, plan)
+    restart_in(worker_environment(plan.training))
     if plan.training.ranks > 1 and not place.is_rank:
         prepare_process(run.log)
         return run_ranks(run, plan)

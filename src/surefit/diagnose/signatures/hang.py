@@ -8,6 +8,7 @@ from surefit.units import seconds_text
 
 # Silence that is no longer normal, in seconds: loading and preparing are silent for minutes.
 LIMITS = {
+    "download": 600,
     "import": 600,
     "load_tokenizer": 600,
     "load_model": 1200,

@@ -1,7 +1,7 @@
 """The environment of a local worker: named variables and nothing else.
 
-A worker reads one folder and writes to it. It needs no token, so it gets none: what it does not have
-it cannot print. Anything new that it needs is a line here.
+A worker reads one folder and writes to it. It gets the token of the Hub only where it has something
+to fetch there: what it does not have it cannot print. Anything new that it needs is a line here.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ _SECRET_ENDINGS = ("TOKEN", "SECRET", "PASSWORD", "KEY")
 def worker_environment(
     run: RunFolder, training: TrainingPlan, outer: Mapping[str, str]
 ) -> dict[str, str]:
-    """The variables of a worker.
+    """The variables of a worker. What it needs to fetch its model is added by `hub.worker_variables`.
 
     Args:
         run: its run folder.
@@ -51,7 +51,7 @@ def worker_environment(
         "PYTHONSAFEPATH": "1",  # a torch.py in the folder where the user stands is not imported
         "PYTHONIOENCODING": "utf-8:backslashreplace",
         "TOKENIZERS_PARALLELISM": "false",
-        "HF_HUB_OFFLINE": "1",  # the model is a folder; nothing is fetched unseen
+        "HF_HUB_OFFLINE": "1",  # but for what the plan pinned, nothing is fetched
         "HF_HUB_DISABLE_TELEMETRY": "1",
         "DO_NOT_TRACK": "1",
         **training.allocator,

@@ -9,13 +9,21 @@ import time
 from pathlib import Path
 
 from surefit.errors import OutsideError, WorkerExit
+from surefit.hub import worker_variables
 from surefit.launch.launcher import Features, Job, JobStatus, LogSource, Order
 from surefit.launch.local.environment import worker_environment
 from surefit.launch.local.log_pipe import LogPipe, open_for_worker, pipe_path
 from surefit.launch.local.members import find_worker, kill_all, members_of, send
 from surefit.launch.local.memory_group import MemoryGroup, make_group
 from surefit.launch.process import ProcessIdentity, boot_id, catches, identify
+from surefit.plan.plan import Plan
 from surefit.runs import ExitStatus, RunFolder
+
+
+def _way_to_the_hub(run: RunFolder) -> dict[str, str]:
+    """Token and network settings, where the run has something to fetch."""
+    plan = run.read(run.plan, Plan)
+    return worker_variables(plan.model, os.environ) if plan else {}
 
 
 class LocalLauncher:
@@ -35,7 +43,10 @@ class LocalLauncher:
         command = list(
             order.command or (sys.executable, "-m", "surefit.train", str(order.run.path))
         )
-        environment = worker_environment(order.run, order.training, os.environ)
+        environment = {
+            **worker_environment(order.run, order.training, os.environ),
+            **_way_to_the_hub(order.run),
+        }
         group = make_group(order.run.id)
         kills_before = group.kills() if group else None
         pipe = open_for_worker(order.run)

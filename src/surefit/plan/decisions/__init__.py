@@ -13,6 +13,7 @@ from surefit.plan.decisions.batch import (
 )
 from surefit.plan.decisions.learning import explain_learning
 from surefit.plan.decisions.method import explain_device, explain_method
+from surefit.plan.decisions.origin import explain_origin
 from surefit.plan.decisions.proof import explain_proving, explain_saving
 from surefit.plan.plan import Decision
 
@@ -25,6 +26,7 @@ def explain(
 ) -> tuple[Decision, ...]:
     """A decision for every field of the training plan, in the order in which a person asks."""
     return (
+        *explain_origin(facts),
         *explain_method(draft, facts),
         *explain_device(draft, hardware),
         *explain_batch(draft),

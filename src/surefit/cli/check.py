@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from surefit.cli.output import json_option, print_json
+from surefit.cli.output import json_option, print_json, say
 from surefit.errors import ExitCode, Refused, UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _RECIPE_ENDINGS = (".yaml", ".yml")
 @click.option(
     "--model",
     metavar="DIR",
-    help="The model, or `starter`: its tokenizer gives lengths and samples.",
+    help="The model, its name on the Hub, or `starter`: its tokenizer gives lengths and samples.",
 )
 @click.option(
     "--eval",
@@ -63,8 +63,8 @@ def check_command(
 ) -> ExitCode:
     """Find what is wrong with the training data in FILE, and show rows as they will be trained.
 
-    FILE is data (JSONL, JSON, CSV, TSV, Parquet or Arrow, packed with gzip or zstd or not, or a
-    folder of them), or a recipe in YAML whose data and model are then looked at. Ends with 0 when
+    FILE is data (JSONL, JSON, CSV, TSV, Parquet or Arrow, packed with gzip or zstd or not, a folder
+    of them, or a data set on the Hugging Face Hub such as org/name:train), or a recipe in YAML whose data and model are then looked at. Ends with 0 when
     the data can be trained, with 1 when it cannot.
     """
     options = (
@@ -138,6 +138,7 @@ def _from_file(file: Path, changes: tuple[str, ...]) -> "LoadedRecipe":
 def _report(loaded: "LoadedRecipe", *, with_model: bool) -> "DatasetReport":
     from surefit.cli.counting import counting
     from surefit.data import check_data
+    from surefit.hub import find_data
     from surefit.tokens import load_chat_tokenizer
 
     recipe, tokenizer, max_length = loaded.recipe, None, loaded.recipe.goal.max_length
@@ -154,13 +155,18 @@ def _report(loaded: "LoadedRecipe", *, with_model: bool) -> "DatasetReport":
             seed=recipe.goal.seed,
             progress=told,
             packing=recipe.how.packing,
+            fetched=find_data(recipe.data, loaded.base_folder, say=say),
         )
 
 
 def _tokenizer_folder(source: str, base_folder: Path) -> Path:
     """A folder of a tokenizer is enough to look at data; weights are needed to train only."""
+    from surefit.hub import find_model
+    from surefit.hub.names import hub_name
     from surefit.models import resolve_model_folder
 
+    if hub_name(source, base_folder, "model", "model") is not None:
+        return find_model(source, base_folder, say=say).folder
     folder = base_folder / Path(source).expanduser()
     if (folder / "tokenizer.json").is_file():
         return folder
@@ -169,11 +175,11 @@ def _tokenizer_folder(source: str, base_folder: Path) -> Path:
 
 def _planned_length(loaded: "LoadedRecipe") -> int | None:
     """The length that a plan would choose; a folder of a tokenizer alone has none to choose."""
-    from surefit.models import read_model_facts
+    from surefit.hub import find_model
     from surefit.plan import planned_max_length
 
     try:
-        facts = read_model_facts(loaded.recipe.model, loaded.base_folder)
+        facts = find_model(loaded.recipe.model, loaded.base_folder).facts
     except Refused:
         return None
     return planned_max_length(loaded.recipe, facts)

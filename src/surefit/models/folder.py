@@ -73,13 +73,10 @@ def _missing(source: str, folder: Path) -> RecipeError:
         )
     if _HUB_NAME.fullmatch(source):
         return RecipeError(
-            f"{source!r} is not a folder here",
-            "it looks like a name on the Hugging Face Hub, and this version of surefit does "
-            "not load "
-            "from the Hub: it reads models from folders",
-            f"download it first: `hf download {source} --local-dir {source.rsplit('/', 1)[-1]}` "
-            f"(a gated model needs `hf auth login` before), then set "
-            f"`model: {source.rsplit('/', 1)[-1]}`; or try `model: {STARTER}`",
+            f"there is no model folder {source!r}",
+            f"{folder} does not exist; {source.partition('/')[0]} does, so the name is taken for a "
+            "path here and not looked up on the Hugging Face Hub",
+            f"correct the path, or set `model: hf://{source}` if you mean the Hub",
             where="model",
         )
     return RecipeError(

@@ -10,6 +10,7 @@ from surefit.errors import ExitCode, Refused, UsageError
 
 if TYPE_CHECKING:
     from surefit.data import DatasetReport
+    from surefit.models import ModelFacts
     from surefit.recipe import LoadedRecipe
 
 _RECIPE_ENDINGS = (".yaml", ".yml")
@@ -139,12 +140,15 @@ def _report(loaded: "LoadedRecipe", *, with_model: bool) -> "DatasetReport":
     from surefit.cli.counting import counting
     from surefit.data import check_data
     from surefit.hub import find_data
+    from surefit.plan import planned_max_length
     from surefit.tokens import load_chat_tokenizer
 
-    recipe, tokenizer, max_length = loaded.recipe, None, loaded.recipe.goal.max_length
+    recipe, tokenizer, facts = loaded.recipe, None, None
+    max_length = recipe.goal.max_length
     if with_model:
         tokenizer = load_chat_tokenizer(_tokenizer_folder(recipe.model, loaded.base_folder))
-        max_length = max_length or _planned_length(loaded)
+        facts = _facts(loaded)
+        max_length = planned_max_length(recipe, facts) if facts else max_length
     with counting("reading the data") as told:
         return check_data(
             recipe.data,
@@ -156,6 +160,7 @@ def _report(loaded: "LoadedRecipe", *, with_model: bool) -> "DatasetReport":
             progress=told,
             packing=recipe.how.packing,
             fetched=find_data(recipe.data, loaded.base_folder, say=say),
+            model_limit=facts.max_positions if facts else None,
         )
 
 
@@ -173,13 +178,11 @@ def _tokenizer_folder(source: str, base_folder: Path) -> Path:
     return resolve_model_folder(source, base_folder)
 
 
-def _planned_length(loaded: "LoadedRecipe") -> int | None:
-    """The length that a plan would choose; a folder of a tokenizer alone has none to choose."""
+def _facts(loaded: "LoadedRecipe") -> "ModelFacts | None":
+    """What is known of the model; of a folder with a tokenizer alone, nothing."""
     from surefit.hub import find_model
-    from surefit.plan import planned_max_length
 
     try:
-        facts = find_model(loaded.recipe.model, loaded.base_folder).facts
+        return find_model(loaded.recipe.model, loaded.base_folder).facts
     except Refused:
         return None
-    return planned_max_length(loaded.recipe, facts)

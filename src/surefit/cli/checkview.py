@@ -2,7 +2,7 @@
 
 import os
 
-from surefit.cli.drawing import dim, heading, mark, paragraph
+from surefit.cli.drawing import bar, dim, heading, mark, paragraph
 from surefit.cli.output import can_unicode, width_now
 from surefit.data.report import DatasetReport, Finding, Sample, TokenCounts
 from surefit.units import bytes_text, count_text, plural
@@ -17,6 +17,7 @@ _ORDER = ("refuse", "warn", "info")
 _MOST_FINDINGS = 20
 _MOST_PLACES = 12
 _SAMPLE_CHARACTERS = 900
+_BAR_COLUMNS = 32
 
 
 def check_text(report: DatasetReport) -> str:
@@ -104,7 +105,8 @@ def _lengths(report: DatasetReport, width: int) -> list[str]:
     lines = ["", heading("Length in tokens"), *_counts("train", report.tokens, width)]
     if report.eval_tokens is not None and report.eval_rows:
         lines += _counts("eval", report.eval_tokens, width)
-    return lines
+    lines += [paragraph(words, 10, width, f"  {name}") for name, words in length_words(report)]
+    return [*lines, "", *_histogram(report.tokens, report.max_length)]
 
 
 def _counts(name: str, tokens: TokenCounts, width: int) -> list[str]:
@@ -116,8 +118,57 @@ def _counts(name: str, tokens: TokenCounts, width: int) -> list[str]:
     )
     lines = [paragraph(text, 10, width, f"  {name}")]
     if tokens.cut_rows:
-        cut = f"{plural(tokens.cut_rows, 'row')} cut, {count_text(tokens.cut_trained)} answer tokens lost"
-        lines.append(paragraph(cut, 10, width, "  cut"))
+        lines.append(paragraph(cut_words(tokens), 10, width, "  cut"))
+    return lines
+
+
+def cut_words(tokens: TokenCounts) -> str:
+    """What the cut takes, in numbers and shares."""
+    return (
+        f"{plural(tokens.cut_rows, 'row')} ({tokens.cut_row_share:.1%}) cut, "
+        f"{plural(tokens.cut_trained, 'answer token')} ({tokens.cut_trained_share:.1%}) lost"
+    )
+
+
+def length_words(report: DatasetReport) -> list[tuple[str, str]]:
+    """What follows from the lengths, each with its name."""
+    tokens, limit = report.tokens, report.max_length
+    if tokens is None:
+        return []
+    said = [("99 %", f"of the rows fit whole into goal.max_length: {tokens.keeps_99}")]
+    if tokens.fully_masked:
+        said.append(
+            ("masked", f"{plural(tokens.fully_masked, 'row')} with no answer left, left out")
+        )
+    batch = (
+        "the longest rows of one step have " + plural(tokens.longest_batch, "token") + " together"
+    )
+    said.append(("batch", batch))
+    if report.packed is not None:
+        packed = report.packed
+        said.append(
+            (
+                "packed",
+                f"{plural(packed.sequences, 'sequence')} of at most {count_text(limit or 0)} tokens, "
+                f"{packed.filled:.1%} filled",
+            )
+        )
+    return said
+
+
+def _histogram(tokens: TokenCounts, limit: int | None) -> list[str]:
+    """A line for each range of lengths, and a mark where rows are cut."""
+    most = max((one.rows for one in tokens.histogram), default=0)
+    lines, marked = [], limit is None
+    for one in tokens.histogram:
+        if not marked and limit is not None and one.shortest > limit:
+            lines.append(dim(f"  {'':>15}  cut at {count_text(limit)}"))
+            marked = True
+        span = f"{count_text(one.shortest)} to {count_text(one.longest)}"
+        drawn = bar(one.rows / most, _BAR_COLUMNS, unicode=can_unicode()) if one.rows else ""
+        lines.append(
+            f"  {span:>15}  {drawn.rstrip('·.'):<{_BAR_COLUMNS}}  {count_text(one.rows)}".rstrip()
+        )
     return lines
 
 

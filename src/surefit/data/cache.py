@@ -29,6 +29,7 @@ def cache_key(
         "tokenizer": tokenizer_sha256,
         "max_length": terms.max_length,
         "batch": terms.batch,
+        "model_limit": terms.model_limit,
         "seed": seed,
     }
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]

@@ -42,6 +42,7 @@ def check_data(
     prepare: bool = False,
     packing: bool = False,
     fetched: Fetched | None = None,
+    model_limit: int | None = None,
 ) -> DatasetReport:
     """Read the data, check it, and say whether it can be trained.
 
@@ -57,6 +58,7 @@ def check_data(
         prepare: write the prepared set into the cache, also without `into`.
         packing: rows shall be packed into sequences of `max_length`.
         fetched: files of what `spec` names elsewhere, such as on the Hub.
+        model_limit: the longest row that the model can read, in tokens; None where it names none.
 
     A refusal is a verdict and no exception. A prepared set is written only when nothing refuses; it
     is kept under `home.prepared_folder()` by a key of data, tokenizer, template and options, and a
@@ -68,7 +70,7 @@ def check_data(
     wanted = prepare or into is not None
     if tokenizer is not None:
         tokenizer = tokenizer.with_arguments(spec.template_arguments)
-    terms = Terms(spec, max_length, batch, tokenizer, packing, for_training=wanted)
+    terms = Terms(spec, max_length, batch, tokenizer, packing, wanted, model_limit)
     files = find_files(spec, base_folder, fetched)
     sources = tuple(_source(file) for file in files if file.readable)
     target = writer = None
@@ -285,8 +287,10 @@ class _Reading:
             max_length=self.terms.max_length,
             findings=findings,
             dropped=tuple(self.examination.dropped),
-            tokens=self.lengths["train"].counts(),
-            eval_tokens=self.lengths["eval"].counts(),
+            tokens=self.lengths["train"].counts(
+                self.terms.batch, self.examination.count_of("SD402")
+            ),
+            eval_tokens=self.lengths["eval"].counts(self.terms.batch),
             packed=self.packed,
             samples=tuple(self.samples),
         )

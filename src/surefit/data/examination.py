@@ -61,6 +61,10 @@ class Examination:
             self.list_dropped(row)
         return usable
 
+    def count_of(self, code: str) -> int:
+        """Rows that a check has hit."""
+        return self._tallies[code].count if code in self._tallies else 0
+
     def list_dropped(self, row: Row) -> None:
         """Remember the place of a row that is not trained."""
         if len(self.dropped) < DROPPED_LISTED:

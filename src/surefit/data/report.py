@@ -26,6 +26,14 @@ class Finding(_Record):
     rows: tuple[str, ...] = Field((), description="The first places, `file:line`.")
 
 
+class LengthBin(_Record):
+    """Rows whose length lies in a range, before the cut."""
+
+    shortest: int = Field(description="Tokens from which the range goes.")
+    longest: int = Field(description="Tokens up to which it goes, included.")
+    rows: int
+
+
 class TokenCounts(_Record):
     """Lengths in tokens, after the cut at `max_length`."""
 
@@ -39,6 +47,16 @@ class TokenCounts(_Record):
     )
     cut_rows: int = Field(0, description="Rows longer than `max_length`.")
     cut_trained: int = Field(0, description="Answer tokens lost by the cut.")
+    cut_row_share: float = Field(0.0, description="Share of the rows that is cut.")
+    cut_trained_share: float = Field(0.0, description="Share of the answer tokens that is lost.")
+    fully_masked: int = Field(
+        0, description="Rows left out because the cut leaves no token that carries loss."
+    )
+    keeps_99: int = Field(0, description="The length that keeps 99 % of the rows whole.")
+    longest_batch: int = Field(
+        0, description="Tokens of the `goal.batch` longest rows together: the most a step can hold."
+    )
+    histogram: tuple[LengthBin, ...] = Field((), description="Rows by length, before the cut.")
 
 
 class PackedCounts(_Record):
@@ -66,7 +84,8 @@ class DataSource(_Record):
     size_bytes: int
     sha256: str
     origin: str | None = Field(
-        None, description="Where it was fetched from, with the commit; null for a file of this machine."
+        None,
+        description="Where it was fetched from, with the commit; null for a file of this machine.",
     )
 
 

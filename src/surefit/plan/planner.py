@@ -12,7 +12,7 @@ from surefit.plan.disk import disk_account
 from surefit.plan.lengths import Lengths, planned_lengths
 from surefit.plan.memory import verify_rows
 from surefit.plan.plan import AccountItem, Plan, Range, TrainingPlan
-from surefit.plan.refusals import USUAL_MAX_LENGTH, refuse_impossible
+from surefit.plan.refusals import USUAL_MAX_LENGTH, refuse_impossible, refuse_length
 from surefit.plan.schedule import (
     checkpoint_interval,
     count_steps,
@@ -25,7 +25,7 @@ from surefit.plan.strategy import refuse_ranks, resolve_ranks
 from surefit.plan.verdict import Judgement, judge
 from surefit.plan.way_out import find_ways_out
 from surefit.plan.work import run_seconds
-from surefit.recipe.schema import LoraMethod, Recipe
+from surefit.recipe.schema import AdapterMethod, Recipe
 
 _LORA_RATE, _FULL_RATE = 2e-4, 2e-5
 _KEPT_CHECKPOINTS = 2
@@ -161,7 +161,12 @@ def draft_plan(
 
 
 def planned_max_length(recipe: Recipe, facts: ModelFacts) -> int:
-    """The longest row in tokens: as asked, else 2,048 or what the model was made for if less."""
+    """The longest row in tokens: as asked, else 2,048 or what the model was made for if less.
+
+    Raises:
+        RecipeError: the model cannot read rows as long as asked.
+    """
+    refuse_length(recipe, facts)
     return recipe.goal.max_length or min(USUAL_MAX_LENGTH, facts.max_positions or USUAL_MAX_LENGTH)
 
 
@@ -194,7 +199,7 @@ def allocator_environment(setup: Setup) -> dict[str, str]:
 
 
 def _usual_rate(recipe: Recipe) -> float:
-    return _LORA_RATE if isinstance(recipe.method, LoraMethod) else _FULL_RATE
+    return _LORA_RATE if isinstance(recipe.method, AdapterMethod) else _FULL_RATE
 
 
 def _evaluating_share(

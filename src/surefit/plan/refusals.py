@@ -5,7 +5,7 @@ import difflib
 from surefit.data.report import DatasetReport
 from surefit.errors import RecipeError, Refused
 from surefit.models.facts import ModelFacts
-from surefit.recipe.schema import LoraMethod, Recipe
+from surefit.recipe.schema import AdapterMethod, Recipe
 from surefit.units import count_text, plural
 
 USUAL_MAX_LENGTH = 2048
@@ -20,9 +20,8 @@ def refuse_impossible(recipe: Recipe, facts: ModelFacts, report: DatasetReport) 
     """
     _packing(recipe, facts)
     _batch(recipe)
-    _length(recipe, facts)
     _eval_rows(recipe, report)
-    if isinstance(recipe.method, LoraMethod):
+    if isinstance(recipe.method, AdapterMethod):
         names = resolve_targets(recipe.method, facts)
         _rank(recipe.method, names, facts)
     if report.usable < 1:
@@ -34,7 +33,7 @@ def refuse_impossible(recipe: Recipe, facts: ModelFacts, report: DatasetReport) 
         )
 
 
-def resolve_targets(method: LoraMethod, facts: ModelFacts) -> tuple[str, ...]:
+def resolve_targets(method: AdapterMethod, facts: ModelFacts) -> tuple[str, ...]:
     """The names of the linear layers that get an adapter, in the order of a block.
 
     Raises:
@@ -72,7 +71,7 @@ def resolve_targets(method: LoraMethod, facts: ModelFacts) -> tuple[str, ...]:
     return tuple(name for name in names if name in method.targets)
 
 
-def _rank(method: LoraMethod, names: tuple[str, ...], facts: ModelFacts) -> None:
+def _rank(method: AdapterMethod, names: tuple[str, ...], facts: ModelFacts) -> None:
     adapted = [one for one in facts.block_linears if one.name in names]
     smallest = min(adapted, key=lambda one: min(one.inputs, one.outputs))
     limit = min(smallest.inputs, smallest.outputs)
@@ -121,7 +120,12 @@ def _batch(recipe: Recipe) -> None:
         )
 
 
-def _length(recipe: Recipe, facts: ModelFacts) -> None:
+def refuse_length(recipe: Recipe, facts: ModelFacts) -> None:
+    """Check that the model can read rows as long as asked.
+
+    Raises:
+        RecipeError: it cannot.
+    """
     wanted, limit = recipe.goal.max_length, facts.max_positions
     if wanted is not None and limit is not None and wanted > limit:
         raise RecipeError(

@@ -15,6 +15,9 @@ data:
   # columns: {messages: chat} # which column holds what, where the names are others
   # max_unusable: 0           # rows that may be left out because they cannot be trained
   # loss: answers             # answers, last_answer or all
+  # role_weights: {user: 0.1} # how much the turns of a role weigh in the loss; without it assistant 1, others 0
+  # long_rows: cut            # cut, drop or split rows over goal.max_length
+  # template_arguments: {enable_thinking: false}   # for the model's chat template
 
 # method:
 #   type: lora                # lora trains small adapters, full trains every weight

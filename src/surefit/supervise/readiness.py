@@ -65,6 +65,7 @@ def preflight(
         prepare=True,
         packing=recipe.how.packing,
         fetched=find_data(recipe.data, base, say=say),
+        model_limit=facts.max_positions,
     )
     refuse_data(report, loaded)
     plan = make_plan(recipe, facts, hardware, report)

@@ -4,7 +4,7 @@ import click
 import pytest
 
 from surefit.cli.checkview import check_text
-from surefit.data.report import DatasetReport, DataSource, Finding, Sample, TokenCounts
+from surefit.data.report import DatasetReport, DataSource, Finding, LengthBin, Sample, TokenCounts
 
 
 @pytest.fixture(autouse=True)
@@ -92,13 +92,24 @@ def test_lengths_say_what_was_cut():
         percentiles={"p50": 30, "p99": 90},
         cut_rows=3,
         cut_trained=12,
+        cut_row_share=0.1,
+        cut_trained_share=0.0458,
+        keeps_99=61,
+        longest_batch=244,
+        histogram=(
+            LengthBin(shortest=1, longest=50, rows=20),
+            LengthBin(shortest=51, longest=100, rows=10),
+        ),
     )
     text = " ".join(shown(report(tokens=tokens)).split())
     assert (
         "8 to 64 a row, mean 30 (p50 30, p99 90); 1,000 in all, 250 of them (25%) carry loss"
         in text
     )
-    assert "cut 3 rows cut, 12 answer tokens lost" in text
+    assert "cut 3 rows (10.0%) cut, 12 answer tokens (4.6%) lost" in text
+    assert "99 % of the rows fit whole into goal.max_length: 61" in text
+    assert "longest rows of one step have 244 tokens together" in text
+    assert "1 to 50 ████████████████████████████████ 20 51 to 100 ████████████████ 10" in text
 
 
 def test_without_a_model_it_says_what_is_missing():

@@ -211,3 +211,55 @@ def test_progress_is_told(tmp_path: Path, tokenizer: ChatTokenizer) -> None:
     assert told[-1] == (600, 600)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert len(told) >= 3
+
+
+def test_lengths_are_told_whole(tmp_path: Path, tokenizer: ChatTokenizer) -> None:
+    rows = [talk(n, words=1 + n % 5) for n in range(98)] + [talk(98, words=80), talk(99, words=90)]
+    tokens = report_of(tmp_path, tokenizer, rows=rows, max_length=64, batch=2).tokens
+    assert tokens
+    assert sum(one.rows for one in tokens.histogram) == 100
+    for one, other in pairwise(tokens.histogram):
+        assert other.shortest == one.longest + 1
+    assert tokens.histogram[0].rows > 0
+    assert tokens.histogram[-1].rows > 0
+    assert (tokens.cut_rows, tokens.cut_row_share) == (2, 0.02)
+    lost = tokens.cut_trained
+    assert tokens.cut_trained_share == round(lost / (lost + tokens.trained), 4)
+    assert tokens.keeps_99 > 64
+    assert tokens.longest_batch == 128
+
+
+def test_rows_whose_answer_the_cut_takes_are_counted(
+    tmp_path: Path, tokenizer: ChatTokenizer
+) -> None:
+    far = {
+        "messages": [
+            {"role": "user", "content": "word " * 90},
+            {"role": "assistant", "content": "Yes."},
+        ]
+    }
+    report = report_of(
+        tmp_path, tokenizer, rows=[*map(talk, range(12)), far], max_length=64, max_unusable=1
+    )
+    assert report.tokens
+    assert report.tokens.fully_masked == 1
+
+
+@pytest.mark.parametrize("longest", [30, 200, 3000])
+def test_a_histogram_has_about_a_dozen_ranges(
+    tmp_path: Path, tokenizer: ChatTokenizer, longest: int
+) -> None:
+    rows = [talk(n, words=1 + n * longest // 100) for n in range(50)]
+    tokens = report_of(tmp_path, tokenizer, rows=rows, max_length=None).tokens
+    assert tokens
+    assert 3 <= len(tokens.histogram) <= 18
+
+
+def test_no_length_is_proposed_that_the_model_cannot_read(
+    tmp_path: Path, tokenizer: ChatTokenizer
+) -> None:
+    rows = [*map(talk, range(12)), talk(99, words=150)]
+    for limit, words in ((2048, "set goal.max_length:"), (128, "choose a model that reads longer")):
+        report = report_of(tmp_path, tokenizer, rows=rows, max_length=64, model_limit=limit)
+        cut = next(one for one in report.findings if one.code == "SD403")
+        assert words in cut.next

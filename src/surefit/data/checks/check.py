@@ -38,6 +38,14 @@ class Terms:
     packing: bool = False
     for_training: bool = False
     """Whether the rows shall be trained, and are not only looked at."""
+    model_limit: int | None = None
+    """The longest row that the model can read, in tokens, where it is known."""
+
+    def longer(self, wanted: int) -> str | None:
+        """What to set so that rows of `wanted` tokens are kept whole; None where no length does."""
+        if self.model_limit is not None and wanted > self.model_limit:
+            return None
+        return f"set goal.max_length: {wanted}"
 
 
 @dataclass

@@ -3,6 +3,8 @@
 from surefit.data.checks.check import Check, Hit, Stage, Tally, Words
 from surefit.data.row import Row
 
+_TOO_LONG = "choose a model that reads longer rows"
+
 
 class AnswerBeyondCut(Check):
     """No token of a row carries loss.
@@ -42,6 +44,6 @@ class AnswerBeyondCut(Check):
             f"{tally.rows_text()} of {tally.totals.rows} fully masked at max_length {limit} "
             f"({tally.where_text()}); the first has {tally.first.value}",
             "the prompt fills the whole length and the answer is cut off, so the row teaches nothing",
-            f"set goal.max_length above {tally.totals.longest} (the longest row), or leave out "
-            f"{tally.where_text()}",
+            f"{self.terms.longer(tally.totals.longest) or _TOO_LONG} (the longest row has "
+            f"{tally.totals.longest}), set data.long_rows: drop, or leave out {tally.where_text()}",
         )

@@ -4,6 +4,8 @@ from surefit.data.checks.check import Check, Hit, Stage, Tally, Terms, Words
 from surefit.data.row import Row
 from surefit.units import count_text
 
+_TOO_LONG = "choose a model that reads longer rows"
+
 
 class AnswerCut(Check):
     """An answer is cut at `max_length`.
@@ -51,5 +53,6 @@ class AnswerCut(Check):
             f"{self.terms.max_length} ({tally.where_text()}): {count_text(self._lost)} answer tokens; "
             f"the first row loses {tally.first.value}",
             "the model learns answers that break off, and for these rows never sees their end",
-            f"set goal.max_length to {tally.totals.longest} to keep all of them",
+            f"{self.terms.longer(tally.totals.longest) or _TOO_LONG} to keep all of them, or set "
+            "data.long_rows: split or drop",
         )

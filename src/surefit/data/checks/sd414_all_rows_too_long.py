@@ -28,7 +28,10 @@ class AllRowsTooLong(Check):
         "all {count} rows are longer than max_length {max_length}; the shortest has {value} tokens"
     )
     why = "every answer or question would be cut"
-    next_step = "raise goal.max_length to {longest}, the longest row, or to what most rows need"
+    next_step = (
+        "raise goal.max_length to {longest}, the longest row, or to what most rows need; or set "
+        "data.long_rows: split"
+    )
 
     def __init__(self, terms: Terms) -> None:
         super().__init__(terms)

@@ -4,6 +4,8 @@ from surefit.data.checks.check import Check, Hit, Stage, Tally, Terms, Words
 from surefit.data.row import Row
 from surefit.units import count_text
 
+_TOO_LONG = "choose a model that reads longer rows"
+
 
 class LongRows(Check):
     """Rows over `goal.max_length` are left out or split, as `data.long_rows` says.
@@ -47,5 +49,6 @@ class LongRows(Check):
             f"{tally.first.value}",
             "data.long_rows says so"
             + ("; a part does not see what stood before it" if split else "; they are not learned"),
-            f"nothing, or set goal.max_length to {tally.totals.longest} to keep all of them whole",
+            f"nothing, or {self.terms.longer(tally.totals.longest) or _TOO_LONG} to keep all of "
+            "them whole",
         )

@@ -65,8 +65,9 @@ def check_command(
     """Find what is wrong with the training data in FILE, and show rows as they will be trained.
 
     FILE is data (JSONL, JSON, CSV, TSV, Parquet or Arrow, packed with gzip or zstd or not, a folder
-    of them, or a data set on the Hugging Face Hub such as org/name:train), or a recipe in YAML whose data and model are then looked at. Ends with 0 when
-    the data can be trained, with 1 when it cannot.
+    of them, or a data set on the Hugging Face Hub such as org/name:train), or a recipe in YAML
+    whose data and model are then looked at. Ends with 0 when the data can be trained, with 1 when
+    it cannot.
     """
     options = (
         *_as_changes(model, eval_rows, max_length, layout),

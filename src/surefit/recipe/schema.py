@@ -96,12 +96,13 @@ class DataSpec(Part):
 
     train: str = Field(
         description="Rows to train on: a file (JSONL, JSON, CSV, TSV, Parquet, Arrow; .gz and .zst too), "
-        "a folder or a pattern such as `data/*.jsonl`.",
+        "a folder, a pattern such as `data/*.jsonl`, or a data set on the Hub: `org/name`, "
+        "`org/name@revision/subset:split`.",
         min_length=1,
     )
     eval: str | None = Field(
         None,
-        description="Rows to evaluate on: a share of the training rows such as `5%`, another file, or `none`.",
+        description="Rows to evaluate on: a share of the training rows such as `5%`, another file, a data set on the Hub, or `none`.",
     )
     format: DataFormat | None = Field(
         None, description="Format of the rows. Default: recognised from their columns."
@@ -314,7 +315,10 @@ class How(Part):
 class Recipe(Part):
     """A fine-tuning run as a person asks for it."""
 
-    model: str = Field(description="Folder of the model, or `starter`.", min_length=1)
+    model: str = Field(
+        description="Folder of the model, its name on the Hub (`org/name`, `org/name@revision`), or `starter`.",
+        min_length=1,
+    )
     data: DataSpec
     method: Method = Field(default_factory=lambda: LoraMethod(type="lora"))
     goal: Goal = Field(default_factory=Goal)

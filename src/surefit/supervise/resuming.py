@@ -8,6 +8,7 @@ from typing import Any
 
 from surefit.data.report import DatasetReport
 from surefit.errors import Refused, UsageError
+from surefit.hub import missing_files
 from surefit.launch.process import ProcessIdentity, boot_id, identify
 from surefit.plan.plan import Plan
 from surefit.recipe import recipe_from
@@ -226,6 +227,8 @@ def refuse_changed_base(run: RunFolder, plan: Plan, checkpoint: Path) -> None:
     before = (read_manifest(checkpoint) or {}).get("origin", {}).get("base")
     if not isinstance(before, dict):
         return  # written by an older version, which kept no fingerprints
+    if missing_files(plan.model):
+        return  # the worker fetches the pinned commit again, and compares then
     folder = Path(plan.model.folder)
     now = fingerprint([folder / "config.json", *folder.glob("*.safetensors")])
     changed = changed_files(before, now)

@@ -35,11 +35,11 @@ def test_a_misspelt_folder_is_answered_with_the_nearest(tmp_path: Path) -> None:
     assert "SmolLM2-135M" in error.next_step
 
 
-def test_a_hub_name_says_how_to_download(tmp_path: Path) -> None:
+def test_a_name_that_could_be_on_the_hub_is_a_path_where_its_folder_exists(tmp_path: Path) -> None:
+    (tmp_path / "Qwen").mkdir()
     error = refusal("Qwen/Qwen2.5-0.5B", tmp_path)
-    assert "Hub" in error.why
-    assert "hf download Qwen/Qwen2.5-0.5B" in error.next_step
-    assert "gated" in error.next_step
+    assert "not looked up on the Hugging Face Hub" in error.why
+    assert "model: hf://Qwen/Qwen2.5-0.5B" in error.next_step
     assert error.exit_code == ExitCode.USAGE
 
 

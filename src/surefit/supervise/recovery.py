@@ -50,9 +50,12 @@ def recovery_for(
     """
     code = status.code if problem is None or problem.exit_code is None else problem.exit_code
     killed_for_memory = status.signal == 9 and bool(status.oom_kill)
+    if problem is not None and problem.details.get("class") == "SHM":
+        return None  # a smaller micro-batch leaves shared memory as it is
     if killed_for_memory or code in _MEMORY_EXITS:
         return _less_memory(plan, code, phase, before) if phase in _STEP_PHASES else None
-    if code == WorkerExit.NETWORK:
+    lost_a_rank = problem is not None and "rank" in problem.details
+    if code == WorkerExit.NETWORK and not lost_a_rank:
         return _later(plan, problem, before)
     return None
 

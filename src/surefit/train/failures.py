@@ -165,6 +165,15 @@ def in_words(error: BaseException, phase: str, folder: Path) -> SurefitError:
             "close other programs, or set `how.micro_batch: 1` (same result)",
             worker_exit=WorkerExit.HOST_MEMORY,
         )
+    if re.search(r"</?torch_|/dev/shm|shared memory", text) and "o space left" in text:
+        return SurefitError(
+            f"shared memory (/dev/shm) is full in the phase {phase}",
+            text,
+            "give the container more of it, such as `docker run --shm-size=8g` or `--ipc=host`; "
+            "the last checkpoint is whole",
+            worker_exit=WorkerExit.HOST_MEMORY,
+            details={"class": "SHM"},
+        )
     if _errno(error) in DISK_FULL_ERRNOS or _looks_like_full_disk(text, folder):
         return OutsideError(
             f"the disk is full in the phase {phase}",

@@ -130,6 +130,7 @@ class TokenTrainer(transformers.Trainer):  # type: ignore[misc]
                 f"{transformers.__version__} did not hand their number to the loss",
                 "check the data with `surefit check`, then install the tested set of packages with "
                 "`pip install 'surefit[train]'`",
+                details={"class": "ALL_MASKED"},
             )
         loss = summed_loss(model, inputs, self.keeps_logits) / num_items_in_batch
         self._losses.append(loss.detach())

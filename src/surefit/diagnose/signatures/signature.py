@@ -213,8 +213,11 @@ def common_words(evidence: Evidence) -> dict[str, str]:
 
 
 def again(evidence: Evidence) -> str:
-    """How to start the run once more."""
+    """How to start the run once more: from its checkpoint, where there is one."""
     plan = evidence.plan
+    kept = any(path.endswith("/manifest.json") for path in evidence.files or ())
+    if plan.run_id and kept:
+        return f"go on with `surefit resume {plan.run_id}`"
     if plan.run_id:
         return f"start it again: `surefit train {plan.output}/recipe.json`"
     return "start the same command again"

@@ -1,5 +1,7 @@
 """SF999 UNKNOWN."""
 
+import re
+
 from surefit.diagnose.diagnosis import Diagnosis
 from surefit.diagnose.evidence import Evidence, Failure
 from surefit.diagnose.phases import find_step
@@ -40,7 +42,8 @@ class Unknown(Signature):
     def match(self, evidence: Evidence) -> Diagnosis | None:
         """Always."""
         failure, problem = evidence.root.failure, evidence.problem
-        lines = list(evidence.closing[-12:])
+        spoken = [one for one in evidence.closing if not one.text.startswith("Extension modules:")]
+        lines = spoken[-12:]
         if problem is not None:
             what, why, next_step = problem.what, problem.why, problem.next
         elif failure is not None:
@@ -82,6 +85,14 @@ class Unknown(Signature):
                 "its last sign of life is recent, or none is known",
                 "watch it for a while, and diagnose again when it stopped moving",
             )
+        crash = _crash_call(evidence)
+        if crash is not None:
+            return (
+                f"not recognised: the run ended with {end.text}{after}",
+                f"its last words are the stack of {crash}"
+                + (f"; {_HINTS[signal]}" if signal in _HINTS else ""),
+                f"look at {crash} and at the lines before the stack, then {again(evidence)}",
+            )
         said = "it wrote nothing" if not evidence.lines else "no line says why"
         hint = _HINTS.get(signal or 0)
         return (
@@ -99,3 +110,18 @@ class Unknown(Signature):
         if not evidence.lines:
             return f"{again(evidence)} by hand in a terminal, to see what it prints"
         return f"read the last lines below and the other files of the run, then {again(evidence)}"
+
+
+def _crash_call(evidence: Evidence) -> str | None:
+    """The innermost call of the stack that faulthandler printed: ``step (train.py, line 3)``."""
+    crash = evidence.find(r"^Fatal Python error: ")
+    crash = crash and (evidence.find(r"^Current thread 0x\w+") or crash)
+    if crash is None:
+        return None
+    for line in evidence.lines:
+        called = re.match(
+            r'\s*File "(?P<path>[^"]+)", line (?P<line>\d+) in (?P<name>.+)', line.text
+        )
+        if called and line.file == crash.file and line.position > crash.position:
+            return f"{called['name']} ({called['path']}, line {called['line']})"
+    return None

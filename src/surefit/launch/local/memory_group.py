@@ -46,6 +46,22 @@ class MemoryGroup:
         except OSError:
             return []
 
+    def used_bytes(self) -> int:
+        """What the group holds now; 0 where it does not say."""
+        for name in ("memory.current", "memory.usage_in_bytes"):
+            with contextlib.suppress(OSError, ValueError):
+                return int((self.path / name).read_text())
+        return 0
+
+    def limit_to(self, most_bytes: int) -> bool:
+        """Let the kernel end a process of the group before it holds more; False: not allowed."""
+        for name in ("memory.max", "memory.limit_in_bytes"):
+            with contextlib.suppress(OSError):
+                if (self.path / name).exists():
+                    (self.path / name).write_text(str(most_bytes))
+                    return True
+        return False
+
     def remove(self) -> None:
         """Remove the worker's own group; does nothing while something lives in it."""
         if self.own:

@@ -102,7 +102,8 @@ class DataSpec(Part):
     )
     eval: str | None = Field(
         None,
-        description="Rows to evaluate on: a share of the training rows such as `5%`, another file, a data set on the Hub, or `none`.",
+        description="Rows to evaluate on: a share of the training rows such as `5%`, another file, a data set "
+        "on the Hub, or `none`.",
     )
     format: DataFormat | None = Field(
         None, description="Format of the rows. Default: recognised from their columns."

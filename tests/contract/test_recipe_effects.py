@@ -33,6 +33,7 @@ CHANGES: dict[str, tuple[Any, Any]] = {
     "method.rank": (8, 4),
     "method.alpha": (None, 5.0),
     "method.dropout": (0.0, 0.1),
+    "method.double_quantization": (True, False),
     "method.targets": ("all-linear", ["q_proj"]),
     "goal.epochs": (1, 2),
     "goal.learning_rate": (None, 1e-3),
@@ -143,6 +144,8 @@ def _recipe(field: str, value: Any) -> dict[str, Any]:
     part = values
     for key in above:
         part = part.setdefault(key, {})
+    if last == "double_quantization":
+        part["type"] = "qlora"
     part.pop(last, None)
     if value is not None:
         part[last] = value

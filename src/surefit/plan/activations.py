@@ -23,7 +23,7 @@ float32 copy of its own, with dropout the random factors and the product of its 
 
 from surefit.models.facts import LinearShape
 from surefit.plan.setup import Setup
-from surefit.recipe.schema import LoraMethod
+from surefit.recipe.schema import AdapterMethod, DoraMethod
 
 _AFTER_FIRST_NORM = frozenset({"q_proj", "k_proj", "v_proj", "qkv_proj"})
 _AFTER_SECOND_NORM = frozenset({"gate_proj", "up_proj", "gate_up_proj"})
@@ -48,7 +48,7 @@ def tail_bytes(setup: Setup, positions: float) -> float:
     """
     facts = setup.facts
     angles = 2 * facts.head_dim * setup.number_bytes
-    if isinstance(setup.method, LoraMethod):
+    if isinstance(setup.method, AdapterMethod):
         first = [one.inputs for one in setup.adapted if one.name in _AFTER_FIRST_NORM]
         spared = sum(first) * _FLOAT32 if setup.method.dropout else 0
         last_norm = facts.hidden_size * _FLOAT32 if facts.norms_come_after else 0
@@ -97,9 +97,14 @@ def _known_layer(setup: Setup) -> float:
 def _input_bytes(setup: Setup) -> float:
     """Bytes a position for the inputs of what is trained among the linear layers."""
     method = setup.method
-    if not isinstance(method, LoraMethod):
+    if not isinstance(method, AdapterMethod):
         return sum(_shared_inputs(setup.facts.block_linears)) * setup.number_bytes
     between = len(setup.adapted) * method.rank * _FLOAT32
+    if isinstance(
+        method, DoraMethod
+    ):  # the base's output and the adapter's, for the gradient of the length
+        outputs = sum(one.outputs for one in setup.adapted)
+        between += outputs * (setup.number_bytes + _FLOAT32)
     own = sum(one.inputs for one in setup.adapted)
     if method.dropout:
         return between + own * _FLOAT32 * 2

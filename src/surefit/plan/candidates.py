@@ -12,7 +12,7 @@ from surefit.plan.refusals import resolve_targets
 from surefit.plan.setup import Setup
 from surefit.plan.strategy import Ranks
 from surefit.plan.work import allocator_slowdown, operations_per_step, pass_seconds
-from surefit.recipe.schema import FullMethod, LoraMethod, Recipe
+from surefit.recipe.schema import AdapterMethod, FullMethod, Recipe
 
 # A line's mask grows with its square: 4,096 x 4,096 float32 numbers are 64 MiB, once a layer.
 FLAT_LINE_TOKENS = 4096
@@ -111,7 +111,7 @@ def _candidate(
     setup = Setup(
         facts=facts,
         method=method,
-        targets=resolve_targets(method, facts) if isinstance(method, LoraMethod) else (),
+        targets=resolve_targets(method, facts) if isinstance(method, AdapterMethod) else (),
         lengths=lengths,
         device=device.kind,
         precision=choose_precision(recipe, device),  # type: ignore[arg-type]

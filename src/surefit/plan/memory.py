@@ -18,6 +18,7 @@ from surefit.plan.activations import (
 from surefit.plan.measured import measured
 from surefit.plan.plan import AccountItem
 from surefit.plan.setup import Setup
+from surefit.recipe.schema import DoraMethod, QloraMethod
 from surefit.units import MIB, count_text, parameters_text, plural
 
 # Log-softmax, its gradient and that of the logits are alive together: 3 float32 numbers a word.
@@ -106,7 +107,10 @@ def _standing(setup: Setup, gradients: bool = True) -> list[Part]:
     total, trained = setup.facts.parameters.total, setup.trained_parameters
     size, each, of = setup.number_bytes, setup.trained_number_bytes, _of_each(setup)
     weights = f"{parameters_text(total)} parameters x {size} bytes ({setup.precision}){of}"
-    parts = [_program(setup), _exact("weights", total * size / setup.shares, weights)]
+    if isinstance(setup.method, QloraMethod):
+        four_bit = parameters_text(setup.facts.parameters.linear)
+        weights = f"{four_bit} parameters of 4 bits with their scales, the rest x {size} bytes{of}"
+    parts = [_program(setup), _exact("weights", setup.weight_bytes / setup.shares, weights)]
     if setup.shares > 1:
         parts.append(_gathered(setup))
     if not setup.is_full:
@@ -217,7 +221,20 @@ def _kept_bytes(setup: Setup, positions: float) -> float:
 def _layer_again_bytes(setup: Setup, positions: float) -> float:
     """Inside a layer's backward pass: gradients, and what it recomputes if it kept nothing."""
     again = layer_bytes(setup, positions) if setup.checkpointing else 0.0
-    return again + layer_hump_bytes(setup, positions)
+    return again + layer_hump_bytes(setup, positions) + _whole_matrix_bytes(setup)
+
+
+def _whole_matrix_bytes(setup: Setup) -> float:
+    """The largest matrix of a block as the arithmetic needs it, where it is not kept so.
+
+    qlora unpacks each 4-bit matrix for its product; dora multiplies out each adapter for its lengths.
+    """
+    largest = max((one.inputs * one.outputs for one in setup.facts.block_linears), default=0)
+    if isinstance(setup.method, QloraMethod):
+        return largest * setup.number_bytes
+    if isinstance(setup.method, DoraMethod):
+        return 2 * largest * setup.trained_number_bytes
+    return 0.0
 
 
 def _head_gradient_bytes(setup: Setup) -> int:
@@ -274,7 +291,7 @@ def _verify_moment(setup: Setup) -> tuple[str, list[Part]]:
     An adapter is put on a base loaded again; a full model is compared with its base beside it.
     """
     copies = 2.0 if setup.is_full else 1.0
-    size: float = setup.facts.parameters.total * setup.number_bytes
+    size: float = setup.weight_bytes
     one = verify_row_bytes(setup)
     # What the rows may take, not what a whole number of them takes: it grows without a step back.
     all_rows = min(_COMPARED * _MOST_VERIFY_ROWS * one, max(_VERIFY_BYTES, _COMPARED * one))

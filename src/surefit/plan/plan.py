@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from surefit.hardware.machine import Hardware
 from surefit.models.facts import ModelFacts
-from surefit.recipe.schema import FullMethod, LoraMethod
+from surefit.recipe.schema import AnyMethod
 
 Verdict = Literal["fits", "tight", "does_not_fit", "unknown"]
 Strategy = Literal["single", "ddp", "fsdp"]
@@ -53,7 +53,7 @@ class Range(_Record):
 class TrainingPlan(_Record):
     """Everything the worker does, resolved: it decides nothing by itself."""
 
-    method: FullMethod | LoraMethod = Field(discriminator="type")
+    method: AnyMethod = Field(discriminator="type")
     targets: tuple[str, ...] = Field((), description="Names of the linear layers with an adapter.")
     device: Literal["cpu", "cuda"]
     precision: Literal["float32", "bfloat16"]

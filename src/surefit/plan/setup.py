@@ -7,7 +7,7 @@ from typing import Literal
 from surefit.models.facts import LinearShape, ModelFacts
 from surefit.plan.lengths import Lengths
 from surefit.plan.plan import Strategy
-from surefit.recipe.schema import FullMethod, LoraMethod
+from surefit.recipe.schema import AnyMethod, DoraMethod, FullMethod, QloraMethod
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Setup:
     """
 
     facts: ModelFacts
-    method: FullMethod | LoraMethod
+    method: AnyMethod
     targets: tuple[str, ...]
     lengths: Lengths
     device: Literal["cpu", "cuda"]
@@ -63,6 +63,20 @@ class Setup:
         return 4 if self.precision == "float32" else 2
 
     @property
+    def weight_bytes(self) -> int:
+        """Bytes of the base model in memory: 4-bit numbers with their scales where it is quantised.
+
+        bitsandbytes: two numbers a byte, a scale for 64 of them. Double quantisation keeps that as a
+        byte and four bytes for 256 of these; without it a scale takes four bytes.
+        """
+        counts, method = self.facts.parameters, self.method
+        if not isinstance(method, QloraMethod):
+            return counts.total * self.number_bytes
+        scale = 1 / 64 + 4 / (64 * 256) if method.double_quantization else 4 / 64
+        rest = (counts.total - counts.linear) * self.number_bytes
+        return round(counts.linear * (0.5 + scale)) + rest
+
+    @property
     def trained_number_bytes(self) -> int:
         """Bytes of a trained number: peft keeps adapters in float32 beside bfloat16 weights."""
         return self.number_bytes if self.is_full else 4
@@ -78,6 +92,8 @@ class Setup:
         if isinstance(self.method, FullMethod):
             return self.facts.parameters.total
         per_block = sum(one.inputs + one.outputs for one in self.adapted) * self.method.rank
+        if isinstance(self.method, DoraMethod):  # the length of each output's weights
+            per_block += sum(one.outputs for one in self.adapted)
         return per_block * self.facts.layers
 
     @cached_property

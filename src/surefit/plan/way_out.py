@@ -8,7 +8,7 @@ from surefit.errors import SurefitError
 from surefit.plan.plan import Verdict, WayOut
 from surefit.plan.spending import first_limit
 from surefit.plan.verdict import Judgement
-from surefit.recipe.schema import FullMethod, LoraMethod, Recipe
+from surefit.recipe.schema import AdapterMethod, FullMethod, LoraMethod, Recipe
 
 if TYPE_CHECKING:
     from surefit.plan.planner import Draft
@@ -78,7 +78,7 @@ def _other_result(recipe: Recipe, draft: "Draft") -> Iterator[tuple[str, bool, R
         changed = _set(recipe, "goal", max_length=length)
         yield f"goal.max_length: {length}", False, changed
         length //= 2
-    if isinstance(recipe.method, LoraMethod) and recipe.method.rank > 4:
+    if isinstance(recipe.method, AdapterMethod) and recipe.method.rank > 4:
         for rank in (recipe.method.rank // 2, 4):
             method = recipe.method.model_copy(update={"rank": rank})
             yield f"method.rank: {rank}", False, recipe.model_copy(update={"method": method})

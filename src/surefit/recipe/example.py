@@ -20,7 +20,7 @@ data:
   # template_arguments: {enable_thinking: false}   # for the model's chat template
 
 # method:
-#   type: lora                # lora trains small adapters, full trains every weight
+#   type: lora                # or rslora, dora, qlora (base in 4 bits); full trains every weight
 #   rank: 16                  # size of the adapters
 #   alpha: 32                 # scale of the adapters; without it twice the rank
 #   dropout: 0.0

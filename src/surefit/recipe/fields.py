@@ -11,7 +11,14 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from surefit.recipe.schema import FullMethod, LoraMethod, Recipe
+from surefit.recipe.schema import (
+    DoraMethod,
+    FullMethod,
+    LoraMethod,
+    QloraMethod,
+    Recipe,
+    RsLoraMethod,
+)
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,13 @@ class RecipeField:
         return str(self.default)
 
 
-METHODS: dict[str, type[BaseModel]] = {"full": FullMethod, "lora": LoraMethod}
+METHODS: dict[str, type[BaseModel]] = {
+    "full": FullMethod,
+    "lora": LoraMethod,
+    "rslora": RsLoraMethod,
+    "dora": DoraMethod,
+    "qlora": QloraMethod,
+}
 
 
 def fields() -> tuple[RecipeField, ...]:
@@ -86,10 +99,15 @@ def _fields_of(model: type[BaseModel], prefix: str) -> Iterator[RecipeField]:
 def _method_fields() -> Iterator[RecipeField]:
     summaries = (f"`{name}`: {_first_line(kind)}" for name, kind in METHODS.items())
     yield RecipeField("method.type", _one_of(tuple(METHODS)), "lora", False, " ".join(summaries))
+    owners: dict[str, list[str]] = {}
+    infos: dict[str, FieldInfo] = {}
     for method, kind in METHODS.items():
         for name, info in kind.model_fields.items():
             if name != "type":
-                yield _field(f"method.{name}", info, method)
+                owners.setdefault(name, []).append(method)
+                infos.setdefault(name, info)
+    for name, info in infos.items():
+        yield _field(f"method.{name}", info, ", ".join(owners[name]))
 
 
 def _field(path: str, info: FieldInfo, part: str | None) -> RecipeField:

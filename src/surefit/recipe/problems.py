@@ -49,10 +49,24 @@ def dotted(path: KeyPath) -> str:
 def problems_of(errors: Iterable[ErrorDetails], values: dict[str, Any]) -> list[RecipeProblem]:
     """Translate pydantic's errors, one problem a field, in the order of the recipe."""
     found: dict[KeyPath, RecipeProblem] = {}
+    kinds: dict[KeyPath, str] = {}
     for error in errors:
         path = _path_in_file(error)
         found.setdefault(path, _problem(path, error, values))
-    return list(found.values())
+        kinds.setdefault(path, error["type"])
+    unknown = [path for path, kind in kinds.items() if kind == "extra_forbidden"]
+    return [
+        problem
+        for path, problem in found.items()
+        if kinds[path] != "missing" or not any(_means(one, path) for one in unknown)
+    ]
+
+
+def _means(unknown: KeyPath, field: KeyPath) -> bool:
+    """Whether an unknown key is another word for a field, which is then not missing but misspelt."""
+    part, key = dotted(unknown[:-1]), str(unknown[-1])
+    close = difflib.get_close_matches(key.lower(), [str(field[-1])], n=1, cutoff=0.6)
+    return (unknown[:-1] == field[:-1] and bool(close)) or _place_of(part, key) == dotted(field)
 
 
 def _path_in_file(error: ErrorDetails) -> KeyPath:
@@ -182,11 +196,11 @@ def _method_type(error: ErrorDetails) -> RecipeProblem:
         return RecipeProblem(
             path,
             "method.type is missing",
-            "the type says which method is meant: full or lora",
+            f"the type says which method is meant: {_listed(METHODS)}",
             "add `type: lora` under method",
         )
     name = str(value).lower()
-    why = "this version has the methods full and lora"
+    why = f"this version has the methods {_listed(METHODS)}"
     if name in LATER_METHODS:
         return RecipeProblem(
             path, f"method.type {_shown(value)} is not offered", why, "set `method.type: lora`"
@@ -194,7 +208,7 @@ def _method_type(error: ErrorDetails) -> RecipeProblem:
     near = difflib.get_close_matches(name, METHODS, n=1, cutoff=0.4) or ["lora"]
     return RecipeProblem(
         path,
-        f"method.type must be full or lora; it is {_shown(value)}",
+        f"method.type must be one of {_listed(METHODS)}; it is {_shown(value)}",
         why,
         f"set `method.type: {near[0]}`",
     )

@@ -3,6 +3,7 @@
 A field lives here only when something observable changes with it (see tests/contract/test_recipe_effects.py).
 """
 
+import math
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
@@ -184,10 +185,9 @@ class FullMethod(Part):
     type: Literal["full"]
 
 
-class LoraMethod(Part):
-    """Train low-rank adapters beside frozen weights (Hu et al. 2021, arXiv:2106.09685)."""
+class AdapterMethod(Part):
+    """What all methods with low-rank adapters share."""
 
-    type: Literal["lora"]
     rank: Whole = Field(16, ge=1, le=1024, description="Rank of the adapter matrices.")
     alpha: Number | None = Field(
         None,
@@ -207,8 +207,52 @@ class LoraMethod(Part):
         """The alpha that is used: as given, else twice the rank."""
         return float(self.alpha) if self.alpha is not None else 2.0 * self.rank
 
+    @property
+    def scale(self) -> float:
+        """What the product of an adapter's matrices is multiplied by."""
+        return self.scale_alpha / self.rank
 
-Method = Annotated[FullMethod | LoraMethod, Field(discriminator="type")]
+
+class LoraMethod(AdapterMethod):
+    """Train low-rank adapters beside frozen weights (Hu et al. 2021, arXiv:2106.09685)."""
+
+    type: Literal["lora"]
+
+
+class RsLoraMethod(AdapterMethod):
+    """LoRA whose scale is alpha / sqrt(rank), so that large ranks learn too (Kalajdzievski 2023, arXiv:2312.03732)."""
+
+    type: Literal["rslora"]
+
+    @property
+    def scale_alpha(self) -> float:
+        """The alpha that is used: as given, else that of the same scale as LoRA's own, 2."""
+        return float(self.alpha) if self.alpha is not None else 2.0 * math.sqrt(self.rank)
+
+    @property
+    def scale(self) -> float:
+        """What the product of an adapter's matrices is multiplied by."""
+        return self.scale_alpha / math.sqrt(self.rank)
+
+
+class DoraMethod(AdapterMethod):
+    """LoRA for the direction of each weight's columns, and a trained length (Liu et al. 2024, arXiv:2402.09353)."""
+
+    type: Literal["dora"]
+
+
+class QloraMethod(AdapterMethod):
+    """LoRA beside a base of 4-bit numbers (nf4, Dettmers et al. 2023, arXiv:2305.14314)."""
+
+    type: Literal["qlora"]
+    double_quantization: bool = Field(
+        True,
+        description="Quantise the scales of the 4-bit numbers too: 0.37 bits a parameter less.",
+    )
+
+
+AnyMethod = FullMethod | LoraMethod | RsLoraMethod | DoraMethod | QloraMethod
+Method = Annotated[AnyMethod, Field(discriminator="type")]
 
 
 class Goal(Part):
@@ -216,7 +260,10 @@ class Goal(Part):
 
     epochs: Number = Field(1, gt=0, description="Passes over the training rows.")
     learning_rate: Number | None = Field(
-        None, gt=0, le=1, description="Peak learning rate. Default: 2e-4 for lora, 2e-5 for full."
+        None,
+        gt=0,
+        le=1,
+        description="Peak learning rate. Default: 2e-4 for adapters, 2e-5 for full.",
     )
     batch: Whole = Field(8, ge=1, description="Sequences per optimizer step.")
     max_length: Whole | None = Field(

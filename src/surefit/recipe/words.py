@@ -91,9 +91,9 @@ INSTEAD: dict[str, str] = {
     "fp16": "leave it out: float16 training is not offered; the plan chooses bfloat16 or float32",
     "optim": "leave it out: this version trains with AdamW",
     "optimizer": "leave it out: this version trains with AdamW",
-    "load_in_4bit": "leave it out: this version trains in float32 or bfloat16 only",
+    "load_in_4bit": "set `method: {type: qlora}`: it keeps the base in 4 bits",
     "load_in_8bit": "leave it out: this version trains in float32 or bfloat16 only",
-    "quantization": "leave it out: this version trains in float32 or bfloat16 only",
+    "quantization": "set `method: {type: qlora}`: it keeps the base in 4 bits",
     "output_dir": "leave it out: runs are written to ~/.surefit (or $SUREFIT_HOME); name one with `--name`",
     "output": "leave it out: this version keeps the model in the run folder and pushes nothing",
     "push": "leave it out: this version keeps the model in the run folder and pushes nothing",
@@ -107,6 +107,4 @@ INSTEAD: dict[str, str] = {
     "name": "leave it out and name the run on the command line: `surefit train ... --name NAME`",
 }
 
-LATER_METHODS = frozenset(
-    {"qlora", "dora", "rslora", "dpo", "orpo", "kto", "grpo", "sft", "galore", "ia3"}
-)
+LATER_METHODS = frozenset({"dpo", "orpo", "kto", "grpo", "sft", "galore", "ia3"})

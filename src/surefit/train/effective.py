@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from surefit.plan.plan import Plan
-from surefit.recipe.schema import LoraMethod
+from surefit.recipe.schema import AdapterMethod, DoraMethod, QloraMethod
 from surefit.runs.result import Effective
 from surefit.train import ranks
 from surefit.train.failures import ConfigurationDiffers
@@ -24,7 +24,7 @@ from surefit.train.sharding import is_offloaded, share_held, strategy_of
 def declared(plan: Plan) -> dict[str, Any]:
     """What the plan promises, in the words of `effective`."""
     training, model = plan.training, plan.model
-    lora = training.method if isinstance(training.method, LoraMethod) else None
+    lora = training.method if isinstance(training.method, AdapterMethod) else None
     shapes = [shape for shape in model.block_linears if shape.name in training.targets]
     return {
         "device": training.device,
@@ -36,17 +36,28 @@ def declared(plan: Plan) -> dict[str, Any]:
         "collectives": {"cpu": "gloo", "cuda": "nccl"}[training.device]
         if training.ranks > 1
         else None,
-        "frozen_dtypes": [training.precision] if lora else [],
+        "frozen_dtypes": sorted(
+            {training.precision, *(["torch.uint8"] if isinstance(lora, QloraMethod) else [])}
+        )
+        if lora
+        else [],
         # Adapters are small and learn in float32 whatever the base is kept in.
         "trainable_dtypes": ["float32"] if lora else [training.precision],
         "attention": training.attention,
         "gradient_checkpointing": training.gradient_checkpointing,
         "adapter_targets": {shape.name: model.layers for shape in shapes} if lora else {},
         "adapter_rank": lora.rank if lora else None,
-        "adapter_scale": lora.scale_alpha / lora.rank if lora else None,
+        "adapter_scale": lora.scale if lora else None,
         "adapter_dropout": lora.dropout if lora else None,
+        "adapter_kind": lora.type if lora else None,
+        "quantized": _declared_quantized(plan),
         "trainable_parameters": (
-            sum(lora.rank * (shape.inputs + shape.outputs) for shape in shapes) * model.layers
+            sum(
+                lora.rank * (shape.inputs + shape.outputs)
+                + (shape.outputs if isinstance(lora, DoraMethod) else 0)
+                for shape in shapes
+            )
+            * model.layers
             if lora
             else model.parameters.total
         ),
@@ -92,6 +103,7 @@ def effective(trainer: Any, plan: Plan) -> dict[str, Any]:
         "attention": model.config._attn_implementation,
         "gradient_checkpointing": recomputes_activations(model),
         **_adapters(model),
+        "quantized": _quantized(model),
         "trainable_parameters": sum(weight.numel() for weight in weights.values()),
         "optimizer": type(getattr(trainer.optimizer, "optimizer", trainer.optimizer)).__name__,
         "learning_rate": max(group.get("initial_lr", group["lr"]) for group in groups),
@@ -119,7 +131,11 @@ def compare(plan: Plan, real: dict[str, Any]) -> Effective:
     """The two beside each other."""
     promised = declared(plan)
     # Of a family whose rules are not known, only the live model knows the number of parameters.
-    uncertain = set() if plan.model.known_family else {"trainable_parameters", "adapter_targets"}
+    uncertain = (
+        set()
+        if plan.model.known_family
+        else {"trainable_parameters", "adapter_targets", "quantized"}
+    )
     differences = tuple(
         name for name, value in promised.items() if value != real[name] and name not in uncertain
     )
@@ -173,6 +189,42 @@ def _adapters(model: Any) -> dict[str, Any]:
         "adapter_rank": _only(ranks),
         "adapter_scale": _only(scales),
         "adapter_dropout": _only(dropouts),
+        "adapter_kind": _adapter_kind(model, [part for _, part in wrapped]),
+    }
+
+
+def _adapter_kind(model: Any, wrapped: list[Any]) -> str | None:
+    """Which variant the live adapters are: by their parts, and by the scale for their rank."""
+    if not wrapped:
+        return None
+    if any(part.use_dora.get("default") for part in wrapped):
+        return "dora"
+    alpha = model.peft_config["default"].lora_alpha
+    plain = {math.isclose(part.scaling["default"], alpha / part.r["default"]) for part in wrapped}
+    if plain == {False}:
+        return "rslora"
+    return "qlora" if _quantized(model) else "lora"
+
+
+def _declared_quantized(plan: Plan) -> dict[str, Any] | None:
+    method, model = plan.training.method, plan.model
+    if not isinstance(method, QloraMethod):
+        return None
+    count = len(model.block_linears) * model.layers
+    return {"type": "nf4", "double": method.double_quantization, "modules": count}
+
+
+def _quantized(model: Any) -> dict[str, Any] | None:
+    """The 4-bit weights of the live model; None: there is none."""
+    states = [
+        weight.quant_state for weight in model.parameters() if getattr(weight, "quant_state", None)
+    ]
+    if not states:
+        return None
+    return {
+        "type": _only({state.quant_type for state in states}),
+        "double": _only({bool(state.nested) for state in states}),
+        "modules": len(states),
     }
 
 

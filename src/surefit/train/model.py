@@ -13,7 +13,7 @@ from peft import LoraConfig, PeftModel, get_peft_model
 
 from surefit.errors import OutsideError, SurefitError, WorkerExit
 from surefit.plan.plan import Plan, TrainingPlan
-from surefit.recipe.schema import LoraMethod
+from surefit.recipe.schema import AdapterMethod, DoraMethod, QloraMethod, RsLoraMethod
 from surefit.train import ranks
 from surefit.train.place import Place
 from surefit.train.sharding import shard
@@ -63,6 +63,7 @@ def load_base(folder: Path, training: TrainingPlan, device: torch.device) -> Any
             trust_remote_code=False,
             use_safetensors=True,
             local_files_only=True,
+            **quantization(training, device),
         )
     except (OSError, ValueError) as error:
         raise OutsideError(
@@ -70,7 +71,33 @@ def load_base(folder: Path, training: TrainingPlan, device: torch.device) -> Any
             f"transformers {transformers.__version__} says: {error}",
             f"check the files of {folder}, or name another `model` in the recipe",
         ) from error
-    return model.to(device)
+    keep_quantized_as_stored(model)
+    # A quantised model is on its device already, and refuses to be moved.
+    return model if isinstance(training.method, QloraMethod) else model.to(device)
+
+
+def quantization(training: TrainingPlan, device: torch.device) -> dict[str, Any]:
+    """What transformers is told so that the linear layers of the base are loaded in 4 bits."""
+    if not isinstance(training.method, QloraMethod):
+        return {}
+    config = transformers.BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=training.method.double_quantization,
+        bnb_4bit_compute_dtype=DTYPES[training.precision],
+    )
+    return {"quantization_config": config, "device_map": {"": device}}
+
+
+def keep_quantized_as_stored(model: Any) -> None:
+    """Keep bitsandbytes from repacking its weights in the first pass without gradients.
+
+    On a CPU with bfloat16 instructions it repacks them for inference, and the backward pass of a
+    later step then unpacks them wrongly, without a word (0.50.2: gradients off by their own size).
+    """
+    for module in model.modules():
+        if hasattr(module, "support_avx512bf16_for_cpu"):
+            module.support_avx512bf16_for_cpu = False
 
 
 def build_for_training(plan: Plan, device: torch.device) -> Any:
@@ -93,13 +120,13 @@ def prepare_for_training(model: Any, plan: Plan) -> Any:
     training = plan.training
     if training.gradient_checkpointing:
         recompute_activations(model)
-    if isinstance(training.method, LoraMethod):
+    if isinstance(training.method, AdapterMethod):
         model = add_adapters(model, training.method, training.targets)
     model.train()
     return model
 
 
-def add_adapters(model: Any, method: LoraMethod, targets: Sequence[str]) -> Any:
+def add_adapters(model: Any, method: AdapterMethod, targets: Sequence[str]) -> Any:
     """The model with LoRA adapters at the plan's targets; their weights are float32.
 
     Raises:
@@ -112,6 +139,8 @@ def add_adapters(model: Any, method: LoraMethod, targets: Sequence[str]) -> Any:
         target_modules=list(targets),
         bias="none",
         task_type="CAUSAL_LM",
+        use_rslora=isinstance(method, RsLoraMethod),
+        use_dora=isinstance(method, DoraMethod),
     )
     try:
         return get_peft_model(model, config)
@@ -140,7 +169,7 @@ def recomputes_activations(model: Any) -> bool:
 
 def load_trained(base: Any, folder: Path, training: TrainingPlan, device: torch.device) -> Any:
     """What a user gets from the saved folder: plain peft on a plain base, or plain transformers."""
-    if isinstance(training.method, LoraMethod):
+    if isinstance(training.method, AdapterMethod):
         with warnings.catch_warnings():
             # A weight that the file lacks is only a warning in peft.
             warnings.filterwarnings("error", message=".*missing adapter keys.*")

@@ -11,7 +11,7 @@ import torch
 import transformers
 
 from surefit.plan.plan import Plan
-from surefit.recipe.schema import LoraMethod
+from surefit.recipe.schema import AdapterMethod
 from surefit.runs.checkpoints import describe_file
 from surefit.runs.result import FileHash, Verification
 from surefit.train import ranks
@@ -165,7 +165,7 @@ def load_shared_out(plan: Plan, folder: Path | None) -> Any:
 def loaders(method: object) -> str:
     """The libraries that loaded the result again."""
     plain = f"transformers {transformers.__version__}"
-    return f"peft {peft.__version__} on {plain}" if isinstance(method, LoraMethod) else plain
+    return f"peft {peft.__version__} on {plain}" if isinstance(method, AdapterMethod) else plain
 
 
 def hashed_files(folder: Path, root: Path) -> tuple[FileHash, ...]:

@@ -10,7 +10,7 @@ import psutil
 import torch
 
 from surefit.plan.plan import Plan, TrainingPlan
-from surefit.recipe.schema import LoraMethod
+from surefit.recipe.schema import AdapterMethod
 from surefit.train import ranks
 from surefit.train.batches import Batch, Collate, collate_flat
 from surefit.train.checkpoint import verify_weights
@@ -54,7 +54,7 @@ def check_start(trainer: Any, batch: Batch, plan: Plan) -> Finding:
     text = f"the loss before the first step is {loss:.4f}; guessing gives {chance:.2f}"
     if not math.isfinite(loss):
         return Finding(False, loss, None, text)
-    if isinstance(plan.training.method, LoraMethod):
+    if isinstance(plan.training.method, AdapterMethod):
         with model.disable_adapter():
             base = float(summed_loss(model, batch, trainer.keeps_logits)) / count
         limit = _START_TOLERANCE[plan.training.precision]

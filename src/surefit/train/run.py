@@ -14,7 +14,7 @@ import transformers
 from surefit.errors import Refused
 from surefit.home import write_atomically
 from surefit.plan.plan import Plan
-from surefit.recipe.schema import LoraMethod
+from surefit.recipe.schema import AdapterMethod
 from surefit.runs.checkpoints import newest_whole, read_manifest
 from surefit.runs.fingerprint import changed_files
 from surefit.runs.result import Result
@@ -106,7 +106,7 @@ def train(plan: Plan, journal: Journal, stop: StopSignal) -> None:
 
     tally = loop.tally
     result = Result(
-        kind="adapter" if isinstance(training.method, LoraMethod) else "model",
+        kind="adapter" if isinstance(training.method, AdapterMethod) else "model",
         folder=run.model.name,
         base_model=plan.model.source,
         files=files,

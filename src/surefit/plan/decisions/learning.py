@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from surefit.plan.decisions.deciding import asked, decide
 from surefit.plan.plan import Decision
-from surefit.recipe.schema import LoraMethod
+from surefit.recipe.schema import AdapterMethod
 from surefit.units import plural
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def explain_learning(draft: "Draft") -> list[Decision]:
     """The learning rate and everything around it."""
     training = draft.training
-    lora = isinstance(training.method, LoraMethod)
+    lora = isinstance(training.method, AdapterMethod)
     rate = (
         "as asked"
         if asked(draft, "goal", "learning_rate")

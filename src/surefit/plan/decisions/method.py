@@ -7,7 +7,7 @@ from surefit.models.facts import ModelFacts
 from surefit.plan.decisions.deciding import asked, decide
 from surefit.plan.plan import Decision
 from surefit.plan.work import SLOW_BF16_FACTOR
-from surefit.recipe.schema import FullMethod, LoraMethod
+from surefit.recipe.schema import AdapterMethod, FullMethod, QloraMethod
 from surefit.units import parameters_text, plural
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def explain_method(draft: "Draft", facts: ModelFacts) -> list[Decision]:
     size = (
         f"{parameters_text(setup.trained_parameters)} of {parameters_text(facts.parameters.total)}"
     )
-    if not isinstance(method, LoraMethod):
+    if not isinstance(method, AdapterMethod):
         reason = f"all {parameters_text(facts.parameters.total)} parameters are trained"
         return [
             Decision(
@@ -36,8 +36,12 @@ def explain_method(draft: "Draft", facts: ModelFacts) -> list[Decision]:
     value = method.model_dump(mode="json") | {"alpha": method.scale_alpha}
     reason = (
         f"adapters of rank {method.rank}: {size} parameters are trained ({share:.1%}); alpha "
-        f"{method.scale_alpha:g} multiplies them by {method.scale_alpha / method.rank:g}"
+        f"{method.scale_alpha:g} multiplies them by {method.scale:g}"
     )
+    if isinstance(method, QloraMethod):
+        reason += (
+            "; the linear layers of the base are kept in 4 bits (nf4) and unpacked one at a time"
+        )
     which = "every linear layer of a block" if method.targets == "all-linear" else "as asked"
     return [
         Decision(field="method", value=value, reason=reason, fixed_by_user=named),

@@ -135,7 +135,7 @@ class _Reading:
         self._take_last()
         for file in self.files:
             self.examination.look_at_file(file)
-            self.totals.unreadable_files += not file.readable or file.size_bytes == 0
+            self.totals.unreadable_files += not file.readable or file.without_rows
         self.totals.shortest = self.lengths["train"].shortest
         self.packed = self.lengths["train"].packed() if self.terms.packing else None
         self.totals.sequences = self.packed.sequences if self.packed else 0
@@ -172,11 +172,13 @@ class _Reading:
         for file in self.files:
             if not file.readable:
                 continue
+            before = rows
             for row in read_rows(file):
                 rows += 1
                 if self.progress is not None and rows % BATCH_ROWS == 0:
                     self.progress(rows, None)
                 yield row
+            file.without_rows = rows == before and file.readable
         if self.progress is not None:
             self.progress(rows, rows)
 
@@ -253,6 +255,9 @@ class _Reading:
 
     def _store(self, row: Row, side: Side) -> None:
         """Count a row and write it."""
+        if self.terms.spec.eval_share is not None:
+            row.held_back = side == "eval"
+            self.examination.look_at_row(Stage.SIDED, row)
         if side == "eval":
             self.totals.eval_rows += 1
         else:

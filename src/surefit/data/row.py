@@ -41,6 +41,8 @@ class DataFile:
     """Why it cannot be read, or cannot be read to its end."""
     detail: str = ""
     """The problem in words, with the values that show it."""
+    without_rows: bool = False
+    """Whether it was read to its end and not one row was found."""
     notes: dict[str, str] = field(default_factory=dict)
     """What the reader had to guess: ``separator``, ``array``, ``suffix``."""
 
@@ -74,6 +76,8 @@ class Row:
     messages: list[Turn] = field(default_factory=list)
     rejected: list[Turn] | None = None
     """The other answer of a preference pair, with its prompt."""
+    held_back: bool = False
+    """Whether it is evaluated on, as part of a share of the training data; known at Stage.SIDED."""
     label: bool | None = None
     """Whether the answer of an unpaired preference is wanted."""
     text: str | None = None

@@ -3,6 +3,7 @@
 import random
 from typing import Literal
 
+from surefit.data.near_copies import letters_mark
 from surefit.data.row import Row, Side
 
 
@@ -10,7 +11,7 @@ class Split:
     """Chooses about `share` of the rows, spread over the whole file, the same for the same seed.
 
     The rows are taken in blocks of 1 / share, and one row of each block is held back. A row whose
-    text was seen before goes where its first copy went, so that no copy leaks across.
+    letters and digits were seen before goes where its first copy went, so that no copy leaks across.
 
     Args:
         share: share of the training file held back, or None to hold back nothing.
@@ -30,13 +31,14 @@ class Split:
         """The side of a usable row."""
         if not self._share or row.side == "eval":
             return row.side
-        fingerprint = row.fingerprint
-        if fingerprint in self._held_back:
-            return "eval"
-        if fingerprint in self._kept:
-            return "train"
-        side = self._next_side()
-        (self._held_back if side == "eval" else self._kept).add(fingerprint)
+        marks = {row.fingerprint, letters_mark(row.all_text) or row.fingerprint}
+        if marks & self._held_back:
+            side: Side = "eval"
+        elif marks & self._kept:
+            side = "train"
+        else:
+            side = self._next_side()
+        (self._held_back if side == "eval" else self._kept).update(marks)
         return side
 
     def _next_side(self) -> Literal["train", "eval"]:

@@ -24,6 +24,7 @@ class Stage(Enum):
     RENDERED = "the row as text: `row.rendered`, or `row.refusal`"
     LENGTH = "a row longer than allowed that is left out or split: `row.encoded`, whole"
     TOKENS = "the row as tokens: `row.encoded`, before the cut"
+    SIDED = "a usable row, `row.held_back` known; only where a share is held back"
     SET = "all rows together, at the end"
 
 

@@ -1,7 +1,7 @@
 """SD301: a turn of somebody whom the format does not know."""
 
 from surefit.data.checks.check import Check, Hit, Stage, Tally, Words
-from surefit.data.near_miss import nearest
+from surefit.data.near_miss import keys_instead, near_key, nearest, rename
 from surefit.data.row import Row
 from surefit.units import shortened
 
@@ -42,12 +42,11 @@ class RoleUnknown(Check):
     def of_row(self, row: Row) -> Hit | None:
         for turn in row.messages:
             role = turn.get("role")
+            if "role" not in turn:
+                return Hit(f"a turn that {keys_instead(turn, 'role')}", near_key(turn, "role"))
             if role not in KNOWN_ROLES:
                 near = _USUAL_NAMES.get(str(role).lower()) or nearest(str(role), KNOWN_ROLES)
-                shown = (
-                    "no role" if "role" not in turn else f"the role {shortened(str(role), 30)!r}"
-                )
-                return Hit(shown, near or "")
+                return Hit(f"the role {shortened(str(role), 30)!r}", near or "")
         return None
 
     def words(self, tally: Tally) -> Words:
@@ -58,6 +57,8 @@ class RoleUnknown(Check):
             f"a turn belongs to one of {', '.join(KNOWN_ROLES)}; answers under another name "
             "would silently carry no loss",
             f"did you mean {near!r}? Correct {tally.where_text()}"
+            if near in KNOWN_ROLES
+            else rename(near, "role")
             if near
             else f"correct {tally.where_text()}",
         )

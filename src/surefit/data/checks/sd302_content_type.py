@@ -1,8 +1,9 @@
 """SD302: a turn whose content is no text."""
 
-from surefit.data.checks.check import Check, Hit, Stage
+from surefit.data.checks.check import Check, Hit, Stage, Tally, Words
 from surefit.data.checks.parts import picture_in
 from surefit.data.formats.shape import type_name
+from surefit.data.near_miss import keys_instead, near_key, rename
 from surefit.data.row import Row, Turn
 
 
@@ -32,15 +33,29 @@ class ContentType(Check):
 
     message = "{rows} whose content is not text ({where}); in the first, {value}"
     why = "the template would print it as a program writes it, and the model would learn that"
-    next_step = "write the content of {where} as text"
 
     def of_row(self, row: Row) -> Hit | None:
         for index, turn in enumerate([*row.messages, *(row.rejected or ())]):
             content = turn.get("content")
             if isinstance(content, str) or _may_be_absent(turn) or picture_in(content):
                 continue
+            if "content" not in turn:
+                return Hit(
+                    f"{row.turn_name(index)} {keys_instead(turn)}", near_key(turn, "content")
+                )
             return Hit(f"{row.turn_name(index)} is {type_name(content)}")
         return None
+
+    def words(self, tally: Tally) -> Words:
+        """The finding in words; a content under another name is to be renamed."""
+        facts, near = tally.facts(), tally.first.fix
+        return Words(
+            self.message.format_map(facts),
+            "a turn without a content has nothing to say" if near else self.why,
+            rename(near, "content")
+            if near
+            else f"write the content of {tally.where_text()} as text",
+        )
 
 
 def _may_be_absent(turn: Turn) -> bool:

@@ -1,6 +1,7 @@
 """SD304: an answer without a word."""
 
 from surefit.data.checks.check import Check, Hit, Stage, Tally, Words
+from surefit.data.near_miss import keys_instead, near_key, rename
 from surefit.data.row import Row
 
 
@@ -33,10 +34,12 @@ class AnswerBlank(Check):
             if turn.get("role") != "assistant" or turn.get("tool_calls"):
                 continue
             content = turn.get("content")
-            if content is None:
+            if content is None and "content" not in turn:
                 return Hit(
-                    f"{row.turn_name(index)} is {'null' if 'content' in turn else 'missing'}"
+                    f"{row.turn_name(index)} {keys_instead(turn)}", near_key(turn, "content")
                 )
+            if content is None:
+                return Hit(f"{row.turn_name(index)} is null")
             if isinstance(content, str) and not content.strip():
                 return Hit(
                     f"{row.turn_name(index)} is {'white space only' if content else 'empty'}"
@@ -44,9 +47,10 @@ class AnswerBlank(Check):
         return None
 
     def words(self, tally: Tally) -> Words:
+        near = tally.first.fix
         return Words(
             f"{tally.rows_text()} with an empty answer ({tally.where_text()}); "
             f"in the first, {tally.first.value}",
             "the model would learn to end its turn without a word",
-            f"fill in or delete {tally.where_text()}",
+            rename(near, "content") if near else f"fill in or delete {tally.where_text()}",
         )

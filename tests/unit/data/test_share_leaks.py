@@ -12,32 +12,9 @@ from surefit.data.near_copies import Sketches
 from surefit.recipe.schema import DataSpec
 
 WORDS = [
-    "river",
-    "hill",
-    "stone",
-    "cloud",
-    "harbour",
-    "lantern",
-    "market",
-    "winter",
-    "orchard",
-    "bridge",
-    "candle",
-    "engine",
-    "feather",
-    "garden",
-    "hammer",
-    "island",
-    "jungle",
-    "kettle",
-    "ladder",
-    "mirror",
-    "needle",
-    "ocean",
-    "pepper",
-    "quarry",
-    "ribbon",
-    "saddle",
+    *("river", "hill", "stone", "cloud", "harbour", "lantern", "market", "winter", "orchard"),
+    *("bridge", "candle", "engine", "feather", "garden", "hammer", "island", "jungle", "kettle"),
+    *("ladder", "mirror", "needle", "ocean", "pepper", "quarry", "ribbon", "saddle"),
 ]
 
 
@@ -102,9 +79,11 @@ def test_rows_made_by_one_pattern_are_no_copies(tmp_path: Path) -> None:
 
 def test_a_sketch_needs_most_of_the_words() -> None:
     sketches = Sketches()
-    sketches.add("rows.jsonl:1", sentence(1), held_back=True)
-    sketches.add("rows.jsonl:2", sentence(1)[: len(sentence(1)) // 2], held_back=False)
+    sketches.add("rows.jsonl:1", sentence(1, words=90), held_back=True)
+    sketches.add(
+        "rows.jsonl:2", sentence(1, words=90)[: len(sentence(1, words=90)) // 2], held_back=False
+    )
     sketches.add("rows.jsonl:3", sentence(2), held_back=False)
     assert sketches.found() == []
-    sketches.add("rows.jsonl:4", f"{sentence(1)} and so on", held_back=False)
+    sketches.add("rows.jsonl:4", f"{sentence(1, words=90)} indeed", held_back=False)
     assert sketches.found() == ["rows.jsonl:1"]

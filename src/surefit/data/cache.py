@@ -12,7 +12,7 @@ from surefit.data.prepared import FORMAT
 from surefit.data.report import DatasetReport, DataSource
 
 REPORT_FILE = "dataset.json"
-RULES = 5
+RULES = 6
 """Raised when a check or the mask changes what the same data would give."""
 
 

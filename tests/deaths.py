@@ -55,19 +55,45 @@ class Outcome:
         return self.view.diagnosis.failure_class if self.view.diagnosis else "none"
 
 
-def begin(folder: Path, model: Path, name: str, fault: str, *, ranks: int = 1) -> RunFolder:
-    """Start a run of 30 steps whose worker has a fault."""
+def begin(
+    folder: Path,
+    model: Path,
+    name: str,
+    fault: str,
+    *,
+    ranks: int = 1,
+    micro_batch: int = 1,
+    checkpointing: bool = True,
+    letters: int = 0,
+    silent: float = SILENT_SECONDS,
+) -> RunFolder:
+    """Start a run of 30 steps whose worker has a fault.
+
+    Args:
+        folder: where its data and recipe go.
+        model: the base.
+        name: the run's id.
+        fault: as `faulty_worker.py` knows it.
+        ranks: processes that train together.
+        micro_batch: sequences per pass.
+        checkpointing: whether activations are recomputed: with micro-batch 1 nothing is smaller.
+        letters: makes every row so many letters longer.
+        silent: seconds of silence that count as a hang.
+    """
     place = folder / name
     place.mkdir(parents=True)
-    rows = [json.dumps({"messages": one}) for one in tiny_run.conversations(40)]
+    conversations = tiny_run.conversations(40)
+    for one in conversations:
+        one[0]["content"] += "z" * letters
+    rows = [json.dumps({"messages": one}) for one in conversations]
     (place / "rows.jsonl").write_text("\n".join(rows) + "\n")
     several = f", ranks: {ranks}, strategy: ddp" if ranks > 1 else ""
     (place / "recipe.yaml").write_text(
         f"model: {model}\ndata: {{train: rows.jsonl}}\nmethod: {{type: lora, rank: 4}}\n"
         "goal: {epochs: 6, max_length: 128, learning_rate: 1e-3}\n"
-        f"limits: {{silent_minutes: {SILENT_SECONDS / 60}}}\n"
-        "how: {threads: 1, checkpoint_every_steps: 2, micro_batch: 1, gradient_checkpointing: true"
-        f"{several}}}\n"
+        f"limits: {{silent_minutes: {silent / 60}}}\n"
+        f"how: {{threads: 1, checkpoint_every_steps: 2, micro_batch: {micro_batch}, "
+        f"gradient_checkpointing: {str(checkpointing).lower()}{several}}}\n"
     )
     ready = preflight(load_recipe(place / "recipe.yaml"))
     from surefit.home import runs_folder

@@ -14,10 +14,12 @@ from surefit.runs import (
     Heartbeat,
     Metric,
     Phase,
+    Problem,
     Result,
     RunFolder,
     Verification,
 )
+from surefit.train.environment import prepare_process
 
 FOREVER = 600
 
@@ -80,7 +82,12 @@ def family() -> None:
     subprocess.Popen([sys.executable, "-c", nest])
 
 
+def wait_for_somebody() -> None:
+    time.sleep(FOREVER)
+
+
 def main(run: RunFolder, mode: str, words: list[str]) -> int:
+    began = time.time()
     begin(run)
     if mode == "done":
         time.sleep(float(words[0]) if words else 0)
@@ -90,6 +97,29 @@ def main(run: RunFolder, mode: str, words: list[str]) -> int:
     elif mode == "damaged":
         succeed(run)
         (run.model / "adapter.safetensors").write_bytes(b"weighty")
+    elif mode == "tries":  # one word a worker: an exit code, or done
+        word = words[len(list(run.attempts.glob("*")))]
+        if word == "done":
+            succeed(run)
+        else:
+            run.append(
+                Problem(what=f"failed with {word}", why="asked to", next="-", exit_code=int(word))
+            )
+            return int(word)
+    elif mode == "hang":  # moves no more, and says where it stands when asked
+        prepare_process(run.log)
+        wait_for_somebody()
+    elif mode == "reading":  # silent, but bytes move
+        run.append(Phase(name="train", status="ended", seconds=0.0))
+        run.append(Phase(name="load_model", status="started"))
+        end = time.time() + float(words[0])
+        while time.time() < end:
+            beat = Heartbeat(rank=0, phase="load_model", step=0, time=time.time(), moved=began)
+            run.write(run.heartbeat(0), beat)
+            with Path("/dev/zero").open("rb") as zeros:
+                zeros.read(2**22)
+            time.sleep(0.1)
+        succeed(run)
     elif mode == "sleep":
         time.sleep(FOREVER)
     elif mode == "checkpoint":  # ends gently, as the real worker does

@@ -4,12 +4,15 @@ import contextlib
 import errno
 import json
 import re
+import resource
 import shutil
 import sys
 import time
 import traceback
 import types
 from pathlib import Path
+
+import psutil
 
 from surefit.errors import OutsideError, SurefitError, WorkerExit
 from surefit.home import DISK_FULL_ERRNOS, write_atomically
@@ -18,6 +21,7 @@ from surefit.train.journal import Journal
 from surefit.train.stop import StopRequested
 
 _FULL_DISK_BYTES = 2**24
+_NEAR_LIMIT = 0.95
 # Another rank went away, or did not come in time: what gloo, NCCL and the store say then.
 _PEER_GONE = re.compile(
     r"Connection (?:closed|reset) by|gloo/transport|ncclRemoteError|ncclCommAbort|recvValue failed"
@@ -157,6 +161,7 @@ def in_words(error: BaseException, phase: str, folder: Path) -> SurefitError:
     if (
         isinstance(error, MemoryError)
         or "DefaultCPUAllocator" in text
+        or ("a primitive" in text and memory_was_short())
         or _errno(error) == errno.ENOMEM
     ):
         return SurefitError(
@@ -187,6 +192,23 @@ def in_words(error: BaseException, phase: str, folder: Path) -> SurefitError:
         f"report this with {folder / 'log'}; the traceback is in its worker.log",
         worker_exit=WorkerExit.BUG,
     )
+
+
+def memory_was_short() -> bool:
+    """Whether this process came close to its limit, or the machine has next to nothing left.
+
+    oneDNN does not say that memory ran out: it "could not create a primitive".
+    """
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return False
+    peak = re.search(r"VmPeak:\s+(\d+) kB", status)
+    if limit != resource.RLIM_INFINITY and peak and int(peak[1]) * 1024 > _NEAR_LIMIT * limit:
+        return True
+    memory = psutil.virtual_memory()
+    return bool(memory.available < (1 - _NEAR_LIMIT) * memory.total)
 
 
 def _first_line(error: BaseException) -> str:

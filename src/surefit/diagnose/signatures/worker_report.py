@@ -3,7 +3,8 @@
 import re
 
 from surefit.diagnose.diagnosis import Diagnosis
-from surefit.diagnose.evidence import Evidence
+from surefit.diagnose.evidence import Evidence, LogLine
+from surefit.diagnose.records import as_int
 from surefit.diagnose.signatures.signature import Signature
 from surefit.errors import WorkerExit
 from surefit.runs.event import Problem
@@ -68,7 +69,7 @@ class WorkerReport(Signature):
             what=problem.what,
             why=problem.why,
             next_step=problem.next,
-            lines=evidence.closing[-3:],
+            lines=_told_lines(problem) or evidence.closing[-3:],
             rank=problem.details.get("rank"),
             retryable=code in _RETRYABLE,
         )
@@ -82,3 +83,13 @@ class WorkerReport(Signature):
         if code == WorkerExit.NUMERIC and not re.search(r"\bnan\b|\binf|finite", problem.what):
             return "NOTHING_TRAINED"
         return next((name for exit_, name in _CLASSES.items() if exit_ == code), "UNKNOWN")
+
+
+def _told_lines(problem: Problem) -> list[LogLine]:
+    """The lines that the problem itself names, such as the calls in which a hung rank stands."""
+    told = problem.details.get("evidence")
+    return [
+        LogLine(str(one.get("file")), as_int(one.get("line")) or 0, str(one.get("text")))
+        for one in (told if isinstance(told, list) else [])
+        if isinstance(one, dict)
+    ]

@@ -51,6 +51,13 @@ _RECIPE_ENDINGS = (".yaml", ".yml")
     metavar="FIELD=VALUE",
     help="A field of the recipe, such as goal.batch=32.",
 )
+@click.option(
+    "--html",
+    "page",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the report as one page to FILE as well.",
+)
 @json_option
 def check_command(
     file: Path,
@@ -60,6 +67,7 @@ def check_command(
     layout: str | None,
     mapping: tuple[str, ...],
     changes: tuple[str, ...],
+    page: Path | None,
     as_json: bool,
 ) -> ExitCode:
     """Find what is wrong with the training data in FILE, and show rows as they will be trained.
@@ -80,6 +88,11 @@ def check_command(
         else _from_file(file, options)
     )
     report = _report(loaded, with_model=model is not None or loaded.path is not None)
+    if page is not None:
+        from surefit.cli.checkpage import write_check_page
+
+        write_check_page(report, file.name or str(file), page)
+        say(f"the page is in {page}")
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:

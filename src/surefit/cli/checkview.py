@@ -8,7 +8,7 @@ from surefit.data.report import DatasetReport, Finding, Sample, TokenCounts
 from surefit.units import bytes_text, count_text, plural
 
 _GOOD = {"ok": True, "warn": None, "refuse": False}
-_WORDS = {
+VERDICT_WORDS = {
     "ok": "nothing stands against training on it",
     "warn": "it can be trained; look at the warnings first",
     "refuse": "it cannot be trained as it stands",
@@ -24,7 +24,7 @@ def check_text(report: DatasetReport) -> str:
     """The whole screen as text with colour codes."""
     width = width_now()
     lines = [
-        f"{mark(report.verdict.upper(), _GOOD[report.verdict])}  {_WORDS[report.verdict]}",
+        f"{mark(report.verdict.upper(), _GOOD[report.verdict])}  {VERDICT_WORDS[report.verdict]}",
         *_rows(report, width),
         *_findings(report.findings, width),
         *_lengths(report, width),
@@ -40,21 +40,31 @@ def _rows(report: DatasetReport, width: int) -> list[str]:
         )
         or "none"
     )
-    rows = f"{plural(report.rows, 'row')} read, {count_text(report.usable)} to train"
-    if report.eval_rows:
-        rows += f", {count_text(report.eval_rows)} to evaluate"
     return [
         "",
         paragraph(sources, 10, width, "  files"),
         paragraph(f"{report.format}: {report.format_reason}", 10, width, "  format"),
-        f"  rows    {rows}",
+        f"  rows    {rows_words(report)}",
     ]
+
+
+def rows_words(report: DatasetReport) -> str:
+    """How many rows there are, and for what."""
+    rows = f"{plural(report.rows, 'row')} read, {count_text(report.usable)} to train"
+    if report.eval_rows:
+        rows += f", {count_text(report.eval_rows)} to evaluate"
+    return rows
+
+
+def by_weight(findings: tuple[Finding, ...]) -> list[Finding]:
+    """The heaviest first; of one weight those that concern most rows."""
+    return sorted(findings, key=lambda one: (_ORDER.index(one.severity), -one.count))
 
 
 def _findings(findings: tuple[Finding, ...], width: int) -> list[str]:
     if not findings:
         return []
-    ordered = sorted(findings, key=lambda one: (_ORDER.index(one.severity), -one.count))
+    ordered = by_weight(findings)
     lines = ["", heading("Found")]
     for one in ordered[:_MOST_FINDINGS]:
         lines += _finding(one, width)
@@ -102,24 +112,31 @@ def _lengths(report: DatasetReport, width: int) -> list[str]:
             if report.usable
             else []
         )
-    lines = ["", heading("Length in tokens"), *_counts("train", report.tokens, width)]
-    if report.eval_tokens is not None and report.eval_rows:
-        lines += _counts("eval", report.eval_tokens, width)
-    lines += [paragraph(words, 10, width, f"  {name}") for name, words in length_words(report)]
+    lines = ["", heading("Length in tokens")]
+    lines += [paragraph(words, 10, width, f"  {name}") for name, words in length_lines(report)]
     return [*lines, "", *_histogram(report.tokens, report.max_length)]
 
 
-def _counts(name: str, tokens: TokenCounts, width: int) -> list[str]:
+def length_lines(report: DatasetReport) -> list[tuple[str, str]]:
+    """Lengths and what follows from them, each with its name."""
+    lines = []
+    for name, tokens in (("train", report.tokens), ("eval", report.eval_tokens)):
+        if tokens is None or (name == "eval" and not report.eval_rows):
+            continue
+        lines.append((name, _spread(tokens)))
+        if tokens.cut_rows:
+            lines.append(("cut", f"{cut_words(tokens)}{' of these' if name == 'eval' else ''}"))
+    return lines + length_words(report)
+
+
+def _spread(tokens: TokenCounts) -> str:
     share = tokens.trained / max(1, tokens.total)
     spread = ", ".join(f"{key} {count_text(value)}" for key, value in tokens.percentiles.items())
-    text = (
+    return (
         f"{count_text(tokens.shortest)} to {count_text(tokens.longest)} a row, mean {tokens.mean:.0f}"
-        f" ({spread}); {count_text(tokens.total)} in all, {count_text(tokens.trained)} of them ({share:.0%}) carry loss"
+        f" ({spread}); {count_text(tokens.total)} in all, {count_text(tokens.trained)} of them "
+        f"({share:.0%}) carry loss"
     )
-    lines = [paragraph(text, 10, width, f"  {name}")]
-    if tokens.cut_rows:
-        lines.append(paragraph(cut_words(tokens), 10, width, "  cut"))
-    return lines
 
 
 def cut_words(tokens: TokenCounts) -> str:

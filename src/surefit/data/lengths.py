@@ -106,4 +106,4 @@ def _edges(shortest: int, longest: int) -> Iterator[int]:
     wanted = max(1, (longest - shortest) / _RANGES)
     size = 10 ** math.floor(math.log10(wanted))
     width = next(size * step for step in (1, 2, 5, 10) if size * step >= wanted)
-    yield from count((shortest - 1) // width * width + width, width)
+    yield from count((shortest - 1) // width * width, width)

@@ -46,6 +46,8 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
     "When it went wrong": (
         Entry("why", "Say why a run ended as it did, and what to do next."),
         Entry("diagnose", "Find the cause of a failed run from its folder alone."),
+        Entry("receipt", "Add up time and money by phase, and what was lost to which cause."),
+        Entry("bundle", "Pack what a run left behind, without data and secrets, to show it."),
     ),
     "With the trained model": (
         Entry("chat", "Talk to the trained model."),

@@ -6,7 +6,8 @@ from surefit.data.report import DatasetReport
 from surefit.errors import RecipeError
 from surefit.hardware.machine import Hardware
 from surefit.plan.plan import Strategy
-from surefit.recipe.schema import Recipe
+from surefit.recipe.batches import divisors
+from surefit.recipe.schema import QloraMethod, Recipe
 from surefit.units import plural
 
 
@@ -56,6 +57,13 @@ def refuse_ranks(recipe: Recipe, hardware: Hardware, report: DatasetReport) -> N
             where="how.ranks",
         )
     _batch(recipe, count)
+    if strategy == "fsdp" and isinstance(recipe.method, QloraMethod):
+        raise RecipeError(
+            "the 4-bit weights of qlora cannot be shared out by this version",
+            "`how.strategy: fsdp` cuts each weight by its rows, and packed 4-bit numbers have none",
+            "set `method: {type: lora}`, or `how.strategy: ddp` where the 4-bit model fits in each rank",
+            where="how.strategy",
+        )
     if recipe.how.offload and (strategy != "fsdp" or not gpus):
         why = (
             "on a CPU everything is in the machine's memory already"
@@ -101,7 +109,7 @@ def _batch(recipe: Recipe, count: int) -> None:
         )
     if micro is not None and (batch // count) % micro:
         share = batch // count
-        possible = [size for size in range(1, share + 1) if share % size == 0]
+        possible = divisors(share)
         near = min(possible, key=lambda size: abs(size - micro))
         raise RecipeError(
             f"a batch of {batch} on {count} ranks cannot be made of micro-batches of {micro}",

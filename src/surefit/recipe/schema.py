@@ -4,6 +4,7 @@ A field lives here only when something observable changes with it (see tests/con
 """
 
 import math
+import re
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
@@ -21,14 +22,22 @@ from surefit.units import share_of
 _SAFE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 
+_DIGITS_AFTER_ZERO = re.compile(r"\s*[-+]?0[0-9]+\s*")
+_IN_THOUSANDS = re.compile(r"\s*[-+]?[1-9][0-9]{0,2}(_[0-9]{3})+(\.[0-9]*)?\s*")
+
+
 def _number_from_text(value: Any) -> Any:
-    """Read `3e-5` as a number: YAML 1.1 calls it text because it has no point."""
-    if isinstance(value, str):
-        try:
-            return float(value.replace("_", ""))
-        except ValueError:
-            return value
-    return value
+    """Read `3e-5` and `10_000` as numbers; YAML calls them text. `010` could be eight and is refused."""
+    if not isinstance(value, str):
+        return value
+    if _DIGITS_AFTER_ZERO.fullmatch(value):
+        raise PydanticCustomError("ambiguous_number", "two readings")
+    if "_" in value and not _IN_THOUSANDS.fullmatch(value):
+        raise PydanticCustomError("no_number", "an underscore that parts no thousands")
+    try:
+        return float(value.replace("_", ""))
+    except ValueError:
+        return value
 
 
 def _refuse_bool(value: Any) -> Any:
@@ -37,6 +46,12 @@ def _refuse_bool(value: Any) -> Any:
         raise ValueError("a number is needed here, not true or false")
     return value
 
+
+# Far beyond any run: a number above is a slip of the hand, and would only show up in figures without sense.
+MOST_EPOCHS = 100_000
+MOST_ROWS = 1_000_000  # of a batch
+MOST_TOKENS = 2**24  # of a row; the longest context of a published model is 10 million tokens
+MOST_HOURS = 10_000
 
 Number = Annotated[
     float,
@@ -117,6 +132,7 @@ class DataSpec(Part):
     max_unusable: Whole = Field(
         0,
         ge=0,
+        le=1_000_000_000,
         description="Rows that may be left out because they cannot be trained; with one more, the data "
         "is refused.",
     )
@@ -192,7 +208,9 @@ class AdapterMethod(Part):
     alpha: Number | None = Field(
         None,
         gt=0,
-        description="Scale: the adapter is multiplied by alpha / rank. Default: 2 x rank.",
+        le=1_000_000,
+        description="Scale: the adapter is multiplied by alpha / rank (rslora: alpha / sqrt(rank)). "
+        "Default: 2 x rank; for rslora 16.",
     )
     dropout: Number = Field(
         0.0, ge=0, lt=1, description="Share of adapter inputs dropped in training."
@@ -226,8 +244,8 @@ class RsLoraMethod(AdapterMethod):
 
     @property
     def scale_alpha(self) -> float:
-        """The alpha that is used: as given, else that of the same scale as LoRA's own, 2."""
-        return float(self.alpha) if self.alpha is not None else 2.0 * math.sqrt(self.rank)
+        """The alpha that is used: as given, else 16, as in the paper: 4 x at rank 16, 2 x at rank 64."""
+        return float(self.alpha) if self.alpha is not None else 16.0
 
     @property
     def scale(self) -> float:
@@ -258,17 +276,18 @@ Method = Annotated[AnyMethod, Field(discriminator="type")]
 class Goal(Part):
     """What is to be learned, and how thoroughly."""
 
-    epochs: Number = Field(1, gt=0, description="Passes over the training rows.")
+    epochs: Number = Field(1, gt=0, le=MOST_EPOCHS, description="Passes over the training rows.")
     learning_rate: Number | None = Field(
         None,
         gt=0,
         le=1,
         description="Peak learning rate. Default: 2e-4 for adapters, 2e-5 for full.",
     )
-    batch: Whole = Field(8, ge=1, description="Sequences per optimizer step.")
+    batch: Whole = Field(8, ge=1, le=MOST_ROWS, description="Sequences per optimizer step.")
     max_length: Whole | None = Field(
         None,
         ge=8,
+        le=MOST_TOKENS,
         description="Longest row in tokens; longer rows are cut and counted. Default: the smaller of 2,048 "
         "and what the model was made for.",
     )
@@ -278,7 +297,7 @@ class Goal(Part):
     warmup: Number = Field(
         0.03, ge=0, lt=1, description="Share of the steps in which the rate rises."
     )
-    weight_decay: Number = Field(0.0, ge=0, description="AdamW's decoupled weight decay.")
+    weight_decay: Number = Field(0.0, ge=0, le=100, description="AdamW's decoupled weight decay.")
     seed: Whole = Field(17, ge=0, lt=2**32, description="Seed of row order, adapters and dropout.")
 
 
@@ -286,27 +305,34 @@ class Limits(Part):
     """Where a run is stopped, whatever it has reached."""
 
     hours: Number | None = Field(
-        None, gt=0, description="Wall-clock hours after which the run stops with a checkpoint."
+        None,
+        gt=0,
+        le=MOST_HOURS,
+        description="Wall-clock hours after which the run stops with a checkpoint.",
     )
     dollars: Number | None = Field(
         None,
         gt=0,
+        le=1_000_000_000,
         description="Dollars after which the run stops with a checkpoint; needs `limits.dollars_per_hour`.",
     )
     dollars_per_hour: Number | None = Field(
         None,
-        gt=0,
+        ge=0.0001,
+        le=1_000_000,
         description="What the machine costs in an hour, all its devices together.",
     )
     silent_minutes: Number | None = Field(
         None,
         gt=0,
+        le=MOST_HOURS * 60,
         description="Minutes without any progress after which the run counts as hung and is ended. "
         "Default: by phase, 15 for a training step.",
     )
     no_improvement: Whole | None = Field(
         None,
         ge=1,
+        le=1_000_000,
         description="Evaluations in a row without a lower loss after which training ends; the weights "
         "of the best one are the result. Needs `data.eval`.",
     )
@@ -318,6 +344,7 @@ class How(Part):
     micro_batch: Whole | None = Field(
         None,
         ge=1,
+        le=MOST_ROWS,
         description="Sequences per device and pass; `goal.batch` must be a multiple of it.",
     )
     precision: Literal["float32", "bfloat16"] | None = Field(
@@ -338,10 +365,14 @@ class How(Part):
         description="Recompute activations in the backward pass: less memory, a third more work.",
     )
     checkpoint_every_steps: Whole | None = Field(
-        None, ge=1, description="Optimizer steps between two checkpoints."
+        None, ge=1, le=1_000_000_000, description="Optimizer steps between two checkpoints."
     )
-    keep_checkpoints: Whole | None = Field(None, ge=1, description="Newest checkpoints kept.")
-    threads: Whole | None = Field(None, ge=1, description="CPU threads of each worker process.")
+    keep_checkpoints: Whole | None = Field(
+        None, ge=1, le=100_000, description="Newest checkpoints kept."
+    )
+    threads: Whole | None = Field(
+        None, ge=1, le=1024, description="CPU threads of each worker process."
+    )
     strategy: Literal["single", "ddp", "fsdp"] | None = Field(
         None,
         description="`single` trains in one process; `ddp` keeps a whole copy of the model in each rank "

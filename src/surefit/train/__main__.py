@@ -1,5 +1,6 @@
 """`python -m surefit.train RUN_FOLDER`: train what the run folder's plan says, and nothing else."""
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -44,6 +45,8 @@ def main(arguments: list[str]) -> int:
     journal = Journal(run, plan.training.heartbeat_seconds, place)
     with WorkerEnd(journal) as end:
         journal.start()
+        # Which of its kernels bitsandbytes has found is of no use to whoever reads the log.
+        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
         with journal.phase("import"):
             from surefit.train.run import train
         train(plan, journal, stop)

@@ -176,7 +176,8 @@ def verify_weights(model: Any, folder: Path) -> None:
                     f"the weight {name} "
                     + ("is missing" if kept is None else "differs when read back"),
                     "check the disk and its file system; the checkpoint before this one is whole",
-                    worker_exit=WorkerExit.DISK,
+                    worker_exit=WorkerExit.CONFIGURATION,
+                    details={"class": "FILE_CORRUPT"},
                 )
 
 
@@ -228,8 +229,10 @@ class SavedWeights(contextlib.AbstractContextManager["SavedWeights"]):
 
 
 def _name_in_file(name: str) -> str:
-    """peft leaves the adapter's name out of its file."""
-    return name.replace(".default.", ".")
+    """peft leaves the adapter's name out of its file, and a length's last word (DoRA)."""
+    if "lora_magnitude_vector" in name:
+        name = name.removesuffix(".weight").removesuffix(".default")
+    return name.replace(".modules_to_save.default.", ".").replace(".default.", ".")
 
 
 def rng_states() -> dict[str, Any]:

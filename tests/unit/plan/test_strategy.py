@@ -68,6 +68,12 @@ def test_threads_are_divided_among_the_ranks() -> None:
             "how.offload",
             "memory already",
         ),
+        (
+            {"how": {"ranks": 2, "strategy": "fsdp"}, "method": {"type": "qlora"}},
+            machine(),
+            "how.strategy",
+            "4-bit",
+        ),
         ({"how": {"ranks": 2, "offload": True}}, gpus(2), "how.offload", "fsdp"),
     ],
 )

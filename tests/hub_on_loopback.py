@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import huggingface_hub.constants
 import pytest
 
 from surefit.hub.fake import FakeHub
@@ -23,13 +22,17 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy
 @contextmanager
 def hub_on_loopback(folder: Path, environment: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     """A Hub; home and cache lie in `folder`, nobody is logged in."""
+    from huggingface_hub import (
+        constants,
+    )  # reads its address when it is loaded: not before it is known
+
     for name in (*_UNSET, *_PROXIES, "HUGGINGFACE_HUB_CACHE", "HF_TOKEN_PATH"):
         environment.delenv(name, raising=False)
     environment.setenv("HF_HOME", str(folder / "hf"))
     environment.setenv("SUREFIT_HOME", str(folder / "home"))
     environment.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     # The client reads this one when it is loaded, and the tests of everything else keep it offline.
-    environment.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    environment.setattr(constants, "HF_HUB_OFFLINE", False)
     with FakeHub() as hub:
         environment.setenv("HF_ENDPOINT", hub.url)
         yield hub

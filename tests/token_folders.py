@@ -24,6 +24,17 @@ END_INSIDE_THE_BLOCK = (
     "{%- generation -%}{{- m.content + '<|im_end|>' -}}{%- endgeneration -%}{{- '\n' -}}"
     "{%- else -%}{{- m.content + '<|im_end|>\n' -}}{%- endif -%}{%- endfor -%}"
 )
+# Phi 3 ends the whole text, but not a prompt, with a token of its own; Phi 4 has a mark inside headers.
+PHI3 = (
+    "{% for message in messages %}{{ '<|' + message['role'] + '|>\n' + message['content'] + '<|end|>\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|>\n' }}{% else %}{{ eos_token }}{% endif %}"
+)
+PHI4 = (
+    "{% for message in messages %}"
+    "{{ '<|im_start|>' + message['role'] + '<|im_sep|>' + message['content'] + '<|im_end|>' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant<|im_sep|>' }}{% endif %}"
+)
+_PHI3_TOKENS = ("<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<|endoftext|>")
 _VARIANTS = {"last-answer": LAST_ANSWER_ONLY, "end-outside": END_OUTSIDE_THE_BLOCK}
 
 
@@ -31,6 +42,10 @@ def tokenizer_named(name: str, folder: Path) -> ChatTokenizer:
     """A tokenizer of the fixtures, or a variant of one made in `folder`."""
     if name in _VARIANTS:
         return with_template(folder / name, _VARIANTS[name])
+    if name == "phi3":
+        return with_template(folder / name, PHI3, special=_PHI3_TOKENS, eos_token="<|endoftext|>")
+    if name == "phi4":
+        return with_template(folder / name, PHI4, special=("<|im_sep|>",))
     if name == "no-template":
         return without_template(folder / name)
     if name == "ascii-words":
@@ -38,15 +53,26 @@ def tokenizer_named(name: str, folder: Path) -> ChatTokenizer:
     return load_chat_tokenizer(SHIPPED / name)
 
 
-def with_template(folder: Path, template: str, like: str = "chatml") -> ChatTokenizer:
-    """A copy of a shipped tokenizer with another chat template."""
+def with_template(
+    folder: Path, template: str, like: str = "chatml", special: tuple[str, ...] = (), **config: str
+) -> ChatTokenizer:
+    """A copy of a shipped tokenizer with another chat template and further special tokens."""
     if not folder.exists():
         shutil.copytree(SHIPPED / like, folder)
-    config = json.loads((folder / "tokenizer_config.json").read_text())
-    config.pop("chat_template", None)
-    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    settings = json.loads((folder / "tokenizer_config.json").read_text()) | config
+    settings.pop("chat_template", None)
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     (folder / "chat_template.jinja").write_text(template)
+    _add_special(folder / "tokenizer.json", special)
     return load_chat_tokenizer(folder)
+
+
+def _add_special(file: Path, tokens: tuple[str, ...]) -> None:
+    import tokenizers
+
+    tokenizer = tokenizers.Tokenizer.from_file(str(file))
+    tokenizer.add_special_tokens(list(tokens))
+    tokenizer.save(str(file))
 
 
 def without_template(folder: Path, like: str = "chatml") -> ChatTokenizer:

@@ -212,12 +212,19 @@ class _Finder:
         return (at, at + len(bare)) if at >= 0 else None
 
     def _without_tail(self, start: int, end: int) -> int:
-        """The end of the answer, without white space behind its end of turn."""
-        for mark in self.ends:
-            at = self.text.rfind(mark, start, end)
-            if at >= 0 and not self.text[at + len(mark) : end].strip():
-                return at + len(mark)
-        return end
+        """The end of the answer, without what stands behind its end of turn.
+
+        That is white space, and with Phi 3 a token that ends the whole text behind the last turn.
+        """
+        stop, seen = end, None
+        rest = end
+        while True:
+            rest = len(self.text[start:rest].rstrip()) + start
+            mark = next((one for one in self.ends if self.text.endswith(one, start, rest)), None)
+            if mark is None or mark == seen:
+                return stop
+            stop, seen = rest, mark
+            rest -= len(mark)
 
 
 def _with_words(message: Message, words: str) -> Message:

@@ -13,8 +13,11 @@ END = {
     "gemma": "<end_of_turn>",
     "llama3": "<|eot_id|>",
     "mistral": "</s>",
+    "phi3": "<|end|>",
+    "phi4": "<|im_end|>",
     "qwen3-thinking": "<|im_end|>",
 }
+ALL = (*FAMILIES, "phi3", "phi4")
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "Name a colour."},
     {"role": "assistant", "content": "Blue, said the <b>sea</b>."},
@@ -28,7 +31,7 @@ def trained(tokenizer: ChatTokenizer, row: EncodedRow) -> str:
     return tokenizer.decode([one for one, mark in zip(row.ids, row.mask, strict=True) if mark])
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ALL)
 def test_answers_and_their_ends_carry_loss_and_nothing_else(family: str, tmp_path: Path) -> None:
     tokenizer = tokenizer_named(family, tmp_path)
     end = END[family]
@@ -37,7 +40,7 @@ def test_answers_and_their_ends_carry_loss_and_nothing_else(family: str, tmp_pat
     assert said.replace(" ", "") == f"Blue, said the <b>sea</b>.{end}{last}{end}".replace(" ", "")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ALL)
 def test_the_end_of_turn_is_seen_in_the_template_and_trained(family: str, tmp_path: Path) -> None:
     tokenizer = tokenizer_named(family, tmp_path)
     row = tokenizer.encode(TALK)

@@ -145,6 +145,13 @@ def die(death: Death, folder: Path, model: Path, *, rank: int = 0, ranks: int = 
     return Outcome(death, view, seconds, tuple(_lost(run, death)))
 
 
+def is_right(outcome: Outcome) -> bool:
+    """Whether the diagnosis is the expected one, in time, and nothing is lost."""
+    death = outcome.death
+    named = outcome.found == death.expected and death.words in outcome.view.model_dump_json()
+    return named and not outcome.lost and outcome.seconds <= death.seconds
+
+
 def _lost(run: RunFolder, death: Death) -> list[str]:
     """What should be there after a death and is not."""
     lost = []

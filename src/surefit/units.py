@@ -63,4 +63,6 @@ def share_of(text: str) -> float | None:
 
 def dollars_text(amount: float) -> str:
     """Dollars as a bill shows them; small amounts keep what can be seen: ``$2.50``, ``$0.0012``."""
-    return f"${amount:,.2f}" if amount >= 0.01 or amount == 0 else f"${amount:.2g}"
+    if amount >= 0.01 or amount == 0:
+        return f"${amount:,.2f}"
+    return f"${amount:.4f}" if amount >= 0.0001 else "under $0.0001"

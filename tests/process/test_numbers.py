@@ -79,6 +79,22 @@ def test_a_pretrained_model_that_guesses_is_refused_before_its_first_step(
     assert not metrics(run)
 
 
+def test_a_model_that_is_sure_and_wrong_may_have_any_loss(model: Path) -> None:
+    from transformers import AutoModelForCausalLM
+
+    from surefit.train.numbers import NumberWatch, StepNumbers
+
+    loaded = AutoModelForCausalLM.from_pretrained(model)
+    for name, weight in loaded.named_parameters():
+        weight.grad = weight.detach()
+        if "norm" in name:
+            weight.data[::2] = 1.25
+    plan = plan_for(model, 20)
+    step = StepNumbers(1, math.log(plan.model.vocabulary), 1.0, 1e-3)
+    assert NumberWatch(plan, loaded, evenness=lambda: 0.6).before_step(step) is None
+    assert NumberWatch(plan, loaded, evenness=lambda: 0.99).before_step(step) is not None
+
+
 def test_an_untrained_model_may_guess(tmp_path: Path, model: Path) -> None:
     fresh = altered(tmp_path / "model", model, small_embeddings)
     run = write_run(tmp_path / "run", fresh, method=FULL, epochs=2, verify_tolerance=1.0)

@@ -22,7 +22,7 @@ from surefit.train.failures import ConfigurationDiffers, NumericFailure
 from surefit.train.journal import Journal
 from surefit.train.lines import trained_items
 from surefit.train.loss import mean_loss
-from surefit.train.numbers import Fault, NumberWatch, StepNumbers
+from surefit.train.numbers import Fault, NumberWatch, StepNumbers, evenness_on
 from surefit.train.room import when_there_is_room
 from surefit.train.rows import PreparedRows
 from surefit.train.stop import StopRequested, StopSignal
@@ -92,7 +92,13 @@ class Loop(TrainerCallback):  # type: ignore[misc]
         if ranks.is_first():
             write_atomically(self.journal.run.effective, record.model_dump_json(indent=1))
         refuse_differences(record)
-        self._numbers = NumberWatch(self.plan, self.trainer.model, state.global_step + 1)
+        trainer = self.trainer
+        self._numbers = NumberWatch(
+            self.plan,
+            trainer.model,
+            state.global_step + 1,
+            lambda: evenness_on(trainer.model, trainer.rows[0], trainer.args.device),
+        )
         self._kept_step = state.global_step
         # Of ranks that are silent in a step, the one that was silent first holds up the others.
         self.trainer.moved = self.journal.moved

@@ -6,6 +6,7 @@ step's rows and ends the run. What is checked and why is in docs/concepts/worker
 
 import math
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,11 +14,13 @@ import torch
 
 from surefit.plan.plan import Plan
 from surefit.train.model import trainable
+from surefit.train.proof import probe_logits
+from surefit.train.rows import Row
 
 _STILL_LOSSES = 20  # equal to seven digits in so many steps in a row: nothing is learned
 _STILL_SHARE = 1e-7
 _LEARNED_LOSS = 1e-3  # from here a loss may reach 0 by learning the rows by heart
-_GUESSING_SHARE = 0.03
+_GUESSING_SHARE, _EVEN_SHARE = 0.03, 0.97
 _FROZEN_STEPS = 3
 _SAMPLED = 16  # numbers of each tensor that are compared
 
@@ -44,11 +47,20 @@ class StepNumbers:
 
 @dataclass
 class NumberWatch:
-    """Looks at every step of one worker; `first_step` is the first that it makes."""
+    """Looks at every step of one worker.
+
+    Args:
+        plan: the plan.
+        model: what is trained.
+        first_step: the first step that this worker makes.
+        evenness: the entropy of the model's predictions as a share of ln(vocabulary), asked for only
+            where the loss is near it.
+    """
 
     plan: Plan
     model: Any
     first_step: int = 1
+    evenness: Callable[[], float] = lambda: 1.0
     _losses: deque[float] = field(default_factory=lambda: deque(maxlen=_STILL_LOSSES))
     _before: dict[str, torch.Tensor] = field(default_factory=dict)
 
@@ -120,6 +132,8 @@ class NumberWatch:
         near = abs(now.loss - chance) <= _GUESSING_SHARE * chance
         if now.step != 1 or not near or not norms_were_trained(self.model):
             return None
+        if self.evenness() < _EVEN_SHARE:
+            return None  # it is sure of itself, and wrong about these rows: that can be learned
         return Fault(
             f"the loss of the first step is {now.loss:.2f}: the model guesses",
             f"ln of its vocabulary of {self.plan.model.vocabulary:,} is {chance:.2f}, and its norm weights "
@@ -180,6 +194,15 @@ def norms_were_trained(model: Any) -> bool:
             if values.numel() and not bool((values == values[0]).all()):
                 return True
     return False
+
+
+def evenness_on(model: Any, row: Row, device: torch.device) -> float:
+    """Mean entropy of the predictions on a row, as a share of ln(vocabulary): 1 is blind guessing."""
+    logits = probe_logits(model, [row], device)[0]
+    model.train()
+    logs = logits.log_softmax(-1)
+    entropy = -(logs.exp() * logs).sum(-1).mean()
+    return float(entropy) / math.log(logits.shape[-1])
 
 
 def unreached(model: Any) -> list[str]:

@@ -4,12 +4,14 @@ EXAMPLE = """\
 # A surefit recipe. Only `model` and `data.train` are needed; every other line shows its default
 # behind a `#`. Try it with `surefit plan THIS-FILE`, then `surefit train THIS-FILE`.
 
-model: starter                # the small model that comes with surefit, or the folder of a model
+model: starter                # the small model that comes with surefit, the folder of a model,
+                              # or its name on the Hugging Face Hub: org/name, org/name@revision
 
 data:
   train: starter              # the sample that comes with surefit, or a JSONL file: one conversation a line,
                               #   {"messages": [{"role": "user", "content": "..."},
                               #                 {"role": "assistant", "content": "..."}]}
+                              # or a data set on the Hub: org/name, org/name/subset:split
   # eval: 5%                  # rows held back for evaluation: a share, another file, or none
   # format: messages          # without it recognised from the columns
   # columns: {messages: chat} # which column holds what, where the names are others

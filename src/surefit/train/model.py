@@ -12,6 +12,7 @@ import transformers
 from peft import LoraConfig, PeftModel, get_peft_model
 
 from surefit.errors import OutsideError, SurefitError, WorkerExit
+from surefit.models.facts import HubOrigin
 from surefit.plan.plan import Plan, TrainingPlan
 from surefit.recipe.schema import AdapterMethod, DoraMethod, QloraMethod, RsLoraMethod
 from surefit.train import ranks
@@ -122,8 +123,16 @@ def prepare_for_training(model: Any, plan: Plan) -> Any:
         recompute_activations(model)
     if isinstance(training.method, AdapterMethod):
         model = add_adapters(model, training.method, training.targets)
+        name_base(model, plan.model.hub)
     model.train()
     return model
+
+
+def name_base(model: Any, hub: HubOrigin | None) -> None:
+    """Let the adapter name its base as anybody finds it: by its Hub id and commit, not by a path here."""
+    if hub is not None:
+        for config in model.peft_config.values():
+            config.base_model_name_or_path, config.revision = hub.repo, hub.commit
 
 
 def add_adapters(model: Any, method: AdapterMethod, targets: Sequence[str]) -> Any:

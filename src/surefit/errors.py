@@ -90,11 +90,9 @@ class SurefitError(Exception):
         if not self.where:
             return self.what
         place, _, field = self.where.rpartition(": ")
-        return (
-            f"{place}: {self.what}"
-            if place and self.what.startswith(field)
-            else f"{self.where}: {self.what}"
-        )
+        if not self.what.startswith(field):
+            return f"{self.where}: {self.what}"
+        return f"{place}: {self.what}" if place else self.what
 
     def as_dict(self) -> dict[str, Any]:
         """The error as JSON data, in the words of `as_text`."""

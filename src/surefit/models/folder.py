@@ -1,10 +1,10 @@
 """Find the folder that a recipe's `model` names, and say what is there when it is no model."""
 
-import difflib
 import re
 from pathlib import Path
 
 from surefit.errors import OutsideError, RecipeError, Refused, WorkerExit
+from surefit.recipe.near_names import near_files
 
 STARTER = "starter"
 _STARTER_FOLDER = Path(__file__).parent / "starter"
@@ -93,9 +93,7 @@ def _near_names(folder: Path) -> list[str]:
         siblings = [entry.name for entry in folder.parent.iterdir() if entry.is_dir()]
     except OSError:
         return []
-    by_lower = {name.lower(): name for name in siblings}
-    found = difflib.get_close_matches(folder.name.lower(), by_lower, n=3, cutoff=0.7)
-    return [by_lower[name] for name in found]
+    return near_files(folder.name, siblings, most=3)
 
 
 def _beside(source: str, name: str) -> str:

@@ -12,6 +12,7 @@ from surefit.plan.refusals import resolve_targets
 from surefit.plan.setup import Setup
 from surefit.plan.strategy import Ranks
 from surefit.plan.work import allocator_slowdown, operations_per_step, pass_seconds
+from surefit.recipe.batches import divisors
 from surefit.recipe.schema import AdapterMethod, FullMethod, Recipe
 
 # A line's mask grows with its square: 4,096 x 4,096 float32 numbers are 64 MiB, once a layer.
@@ -44,11 +45,6 @@ def choose_device(hardware: Hardware, ranks: int = 1) -> Device:
         return emptiest[min(ranks, len(gpus)) - 1]
     cpu = next(one for one in hardware.devices if one.kind == "cpu")
     return cpu.model_copy(update={"free_bytes": cpu.free_bytes // ranks})
-
-
-def divisors(batch: int) -> list[int]:
-    """The sizes a micro-batch may have."""
-    return [size for size in range(1, batch + 1) if batch % size == 0]
 
 
 def candidates(

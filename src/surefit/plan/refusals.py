@@ -5,6 +5,7 @@ import difflib
 from surefit.data.report import DatasetReport
 from surefit.errors import RecipeError, Refused
 from surefit.models.facts import ModelFacts
+from surefit.recipe.batches import divisors
 from surefit.recipe.schema import AdapterMethod, Recipe
 from surefit.units import count_text, plural
 
@@ -109,7 +110,7 @@ def _packing(recipe: Recipe, facts: ModelFacts) -> None:
 def _batch(recipe: Recipe) -> None:
     batch, micro = recipe.goal.batch, recipe.how.micro_batch
     if micro is not None and batch % micro:
-        possible = [size for size in range(1, batch + 1) if batch % size == 0]
+        possible = divisors(batch)
         near = min(possible, key=lambda size: abs(size - micro))
         raise RecipeError(
             f"a batch of {batch} cannot be made of micro-batches of {micro}",

@@ -1,8 +1,9 @@
 """A recipe's text as values, with the line of every key and value kept.
 
-YAML is read by PyYAML's safe loader with the scalars of YAML 1.2: `3e-5` is a number, `no` is text,
-`010` is ten. Tags, anchors and aliases are refused: a recipe holds nothing that needs them. JSON is
-read by the standard library; its lines come from the same scanner.
+YAML is read by PyYAML's safe loader with the scalars of YAML 1.2: `3e-5` is a number, `no` is text.
+`010`, eight for YAML 1.1 and ten for 1.2, stays text and is refused where a number is needed. Tags,
+anchors and aliases are refused: a recipe holds nothing that needs them. JSON is read by the standard
+library; its lines come from the same scanner.
 """
 
 import json
@@ -61,10 +62,10 @@ class _Scanner(yaml.SafeLoader):
 for _tag, _pattern, _first in (
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
-    ("int", r"[-+]?[0-9]+", list("-+0123456789")),
+    ("int", r"[-+]?(0|[1-9][0-9]*)", list("-+0123456789")),
     (
         "float",
-        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
         list("-+.0123456789"),
     ),
 ):
@@ -189,6 +190,11 @@ def _read_json(text: str, name: str) -> Document:
         ) from error
     except RecursionError as error:
         raise _unreadable(name, 0, "the nesting is deeper than any recipe needs", "JSON") from error
+    except ValueError as error:  # Python reads no number of more than 4,300 digits
+        line = text.count("\n", 0, _longest_number(text))
+        raise _unreadable(
+            name, line, "a number has more digits than can be read", "JSON"
+        ) from error
     try:
         # A tab may stand between the parts of JSON but not inside its strings, so this changes no value.
         lines = _compose(text.replace("\t", " ")).lines
@@ -197,6 +203,11 @@ def _read_json(text: str, name: str) -> Document:
     except yaml.YAMLError:
         lines = {(): 1}
     return Document(values, lines)
+
+
+def _longest_number(text: str) -> int:
+    """Where the longest row of digits begins."""
+    return max(re.finditer(r"[0-9]+", text), key=lambda found: len(found.group())).start()
 
 
 def _unreadable(name: str, line: int, what: str, language: str = "YAML") -> RecipeError:

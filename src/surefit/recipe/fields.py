@@ -20,6 +20,8 @@ from surefit.recipe.schema import (
     RsLoraMethod,
 )
 
+NAMES = "names with their values"
+
 
 @dataclass(frozen=True)
 class RecipeField:
@@ -37,7 +39,7 @@ class RecipeField:
         """The default as it would be written in a recipe; empty where one is needed or the plan decides."""
         if self.required or self.default is None:
             return ""
-        return str(self.default)
+        return str(self.default).lower() if isinstance(self.default, bool) else str(self.default)
 
 
 METHODS: dict[str, type[BaseModel]] = {
@@ -135,7 +137,7 @@ def _type_words(kind: Any) -> str:
     if get_origin(kind) is tuple:
         return "a list of names"
     if get_origin(kind) is dict:
-        return "names with their values"
+        return NAMES
     words = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
     return words[kind]
 

@@ -11,10 +11,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from surefit.errors import RecipeError, SurefitError
+from surefit.recipe.batches import divisors
 from surefit.recipe.document import Document, read_document
 from surefit.recipe.overrides import apply_overrides, read_overrides
 from surefit.recipe.places import Places
-from surefit.recipe.problems import RecipeProblem, problems_of
+from surefit.recipe.problem import RecipeProblem
+from surefit.recipe.problems import problems_of
 from surefit.recipe.schema import Recipe
 from surefit.recipe.source_file import read_text
 
@@ -137,7 +139,7 @@ def _impossible(recipe: Recipe) -> list[RecipeProblem]:
     problems = []
     batch, micro = recipe.goal.batch, recipe.how.micro_batch
     if micro and batch % micro:
-        near = max(size for size in range(1, min(micro, batch) + 1) if batch % size == 0)
+        near = max(size for size in divisors(batch) if size <= micro)
         problems.append(
             RecipeProblem(
                 ("how", "micro_batch"),

@@ -8,7 +8,10 @@ from typing import Any
 
 from surefit.errors import UsageError
 from surefit.recipe.document import KeyPath, read_value
+from surefit.recipe.fields import NAMES, field_named, parts
+from surefit.recipe.problem import dotted, shown
 
+EMPTY = "''"  # as a shell shows it
 _FILES: tuple[KeyPath, ...] = (("model",), ("data", "train"), ("data", "eval"))
 
 
@@ -46,7 +49,7 @@ def apply_overrides(values: Mapping[str, Any], changes: Sequence[Override]) -> d
             if not isinstance(inner, dict):
                 raise UsageError(
                     f"--set {change.text} cannot be applied",
-                    f"{step} is {inner!r} in the recipe, not a table of fields",
+                    f"{step} is {shown(inner)} in the recipe, not a table of fields",
                     f"correct {step} in the recipe first",
                 )
             table = inner
@@ -56,13 +59,15 @@ def apply_overrides(values: Mapping[str, Any], changes: Sequence[Override]) -> d
 
 def _read(text: str, base_folder: Path) -> Override:
     key, equals, written = text.partition("=")
-    path = tuple(key.strip().split("."))
+    path = tuple(step.strip() for step in key.split("."))
     if not equals or not all(path):
         raise UsageError(
-            f"--set {text} is no key=value",
+            f"--set {text.strip() or EMPTY} is no key=value",
             "a change names a field with dots, an equals sign and the value",
             "write it like `--set goal.epochs=3`",
         )
+    _refuse_no_value(path, written, text)
+    _refuse_inside_a_value(path, written, text)
     try:
         value = read_value(written)
     except ValueError as error:
@@ -74,6 +79,35 @@ def _read(text: str, base_folder: Path) -> Override:
     if path in _FILES and isinstance(value, str):
         value = _found_here(value, base_folder)
     return Override(path, value, text)
+
+
+def _refuse_no_value(path: KeyPath, written: str, text: str) -> None:
+    """`--set goal=` would throw away what the recipe says without a word."""
+    if written.strip():
+        return
+    name = dotted(path)
+    field, inner = field_named(name), parts().get(name)
+    if field is None and inner is None:
+        return  # an unknown field, which is the worse mistake
+    example = f"{name}=VALUE" if inner is None else f"{name}.{min(inner)}=VALUE"
+    default = f", or `--set {name}=null` for its default" if field and not field.required else ""
+    raise UsageError(
+        f"--set {text.strip()} gives no value",
+        "nothing stands behind the equals sign",
+        f"write `--set {example}`{default}",
+    )
+
+
+def _refuse_inside_a_value(path: KeyPath, written: str, text: str) -> None:
+    """`goal.epochs.x=3` goes into a field that is a number."""
+    for length in range(1, len(path)):
+        field = field_named(dotted(path[:length]))
+        if field is not None and not (field.type_words == NAMES and length + 1 == len(path)):
+            raise UsageError(
+                f"--set {text}: {field.path} has no fields",
+                f"{field.path} is {field.type_words}",
+                f"write `--set {field.path}={written.strip()}`",
+            )
 
 
 def _found_here(value: str, base_folder: Path) -> str:

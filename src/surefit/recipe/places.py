@@ -7,7 +7,7 @@ from typing import Any
 from surefit.errors import RecipeError
 from surefit.recipe.document import Document, KeyPath
 from surefit.recipe.overrides import Override
-from surefit.recipe.problems import RecipeProblem
+from surefit.recipe.problem import RecipeProblem
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,16 @@ class Places:
         for change in reversed(self.changes):
             if path[: len(change.path)] == change.path:
                 return change
+        return self._maker(path)
+
+    def _maker(self, path: KeyPath) -> Override | None:
+        """The change that made the nearest part above the field, where the file has none: `a` of `a.b=3`."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.document.lines:
+                return None
+            for change in reversed(self.changes):
+                if change.path[:length] == path[:length]:
+                    return change
         return None
 
     def where(self, path: KeyPath) -> str:

@@ -2,48 +2,18 @@
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import ErrorDetails
 
 from surefit.recipe.document import KeyPath
 from surefit.recipe.fields import METHODS, field_named, method_keys, parts
+from surefit.recipe.problem import RecipeProblem, dotted, shown
 from surefit.recipe.words import INSTEAD, LATER_METHODS, SAME_AS
-from surefit.units import shortened
+from surefit.recipe.wrong_values import ambiguous_number, wrong_value
 
-_BOUNDS = {
-    "greater_than": ("must be greater than", "gt"),
-    "greater_than_equal": ("must be at least", "ge"),
-    "less_than": ("must be less than", "lt"),
-    "less_than_equal": ("must be at most", "le"),
-}
 _OF_A_KEY = "[key]"
-_NO_TABLE = ("model_type", "model_attributes_type", "dict_type")
 _UNION_STEPS = ("literal[", "tuple[", "constrained-")
-
-
-@dataclass(frozen=True)
-class RecipeProblem:
-    """One thing that is wrong, before its place in the file is known."""
-
-    path: KeyPath
-    what: str
-    why: str
-    next_step: str
-
-    @property
-    def field(self) -> str:
-        """The path as a person writes it: ``goal.epochs``."""
-        return dotted(self.path)
-
-
-def dotted(path: KeyPath) -> str:
-    """A path of keys as a person writes it: ``method.targets[0]``."""
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text
 
 
 def problems_of(errors: Iterable[ErrorDetails], values: dict[str, Any]) -> list[RecipeProblem]:
@@ -86,11 +56,13 @@ def _problem(path: KeyPath, error: ErrorDetails, values: dict[str, Any]) -> Reci
     if kind == "in_words":
         words = error["ctx"]
         return RecipeProblem(path, words["what"], words["why"], words["next"])
+    if kind == "ambiguous_number":
+        return ambiguous_number(path, error["input"])
     if path[-1] == _OF_A_KEY:
         return _unknown_name(path[:-1], error)
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         return _method_type(error)
-    return _wrong_value(path, error)
+    return wrong_value(path, error)
 
 
 def _unknown_name(path: KeyPath, error: ErrorDetails) -> RecipeProblem:
@@ -131,9 +103,7 @@ def unknown_key(path: KeyPath, value: Any, values: dict[str, Any]) -> RecipeProb
             f"{name} belongs under {home}" if home else f"{name} belongs at the top of the recipe"
         )
         same = "" if name == key else f"; what other tools call {key} is {belongs} here"
-        return RecipeProblem(
-            path, what, where + same, f"write `{belongs}: {_shown(value)}` instead"
-        )
+        return RecipeProblem(path, what, where + same, f"write `{belongs}: {shown(value)}` instead")
     for tool_key in (key, key.replace("-", "_").lower()):
         if tool_key in INSTEAD:
             return RecipeProblem(path, what, why, INSTEAD[tool_key])
@@ -172,7 +142,7 @@ def _nearest(part: str, key: str, own_keys: list[str]) -> str:
     close = difflib.get_close_matches(key.lower(), everywhere, n=1, cutoff=0.75)
     if close:
         return f"did you mean `{everywhere[close[0]]}`?"
-    return f"delete {key}; `surefit recipe --example` shows every field"
+    return f"leave {key} out; `surefit recipe --example` shows every field"
 
 
 def _missing(path: KeyPath) -> RecipeProblem:
@@ -197,79 +167,21 @@ def _method_type(error: ErrorDetails) -> RecipeProblem:
             path,
             "method.type is missing",
             f"the type says which method is meant: {_listed(METHODS)}",
-            "add `type: lora` under method",
+            "add `type: lora` under method, or `--set method.type=lora`",
         )
     name = str(value).lower()
     why = f"this version has the methods {_listed(METHODS)}"
     if name in LATER_METHODS:
         return RecipeProblem(
-            path, f"method.type {_shown(value)} is not offered", why, "set `method.type: lora`"
+            path, f"method.type {shown(value)} is not offered", why, "set `method.type: lora`"
         )
     near = difflib.get_close_matches(name, METHODS, n=1, cutoff=0.4) or ["lora"]
     return RecipeProblem(
         path,
-        f"method.type must be one of {_listed(METHODS)}; it is {_shown(value)}",
+        f"method.type must be one of {_listed(METHODS)}; it is {shown(value)}",
         why,
         f"set `method.type: {near[0]}`",
     )
-
-
-def _wrong_value(path: KeyPath, error: ErrorDetails) -> RecipeProblem:
-    name, value, kind = dotted(path), error["input"], error["type"]
-    field = field_named(dotted(tuple(step for step in path if isinstance(step, str))))
-    why = (
-        f"{name} is {field.type_words}. {field.description}".strip().rstrip(".")
-        if field
-        else error["msg"]
-    )
-    if kind in _BOUNDS:
-        words, key = _BOUNDS[kind]
-        bound = error["ctx"][key]
-        what = f"{name} {words} {_plain_number(bound)}; it is {_shown(value)}"
-    elif kind == "string_too_short":
-        what = f"{name} is empty"
-    elif kind in _NO_TABLE:
-        what = f"{name} must be a table of fields; it is {_shown(value)}"
-        why = f"{name} has the fields {_listed(parts().get(name, ()))}"
-    elif kind == "value_error":
-        what = f"{name} must be a number; it is {_shown(value)}"
-    else:
-        what = f"{name} must be {field.type_words if field else 'another value'}; it is {_shown(value)}"
-    return RecipeProblem(path, what, why, _correction(name, value, kind))
-
-
-def _correction(name: str, value: Any, kind: str) -> str:
-    if name == "data.eval" and isinstance(value, int | float) and not isinstance(value, bool):
-        share = value * 100 if value < 1 else value
-        return f"for a share of the rows write it with a percent sign: `data.eval: {share:g}%`"
-    if name == "method" and isinstance(value, str):
-        return f"write `method: {{type: {value if value in METHODS else 'lora'}}}`"
-    if name == "data" and isinstance(value, str):
-        return f"write `data: {{train: {value}}}`"
-    if name == "hardware":
-        return "write `hardware: this`, or leave it out: this version trains on this machine only"
-    if kind in _NO_TABLE:
-        first = sorted(parts().get(name, ("...",)))[0]
-        return f"write the fields under it, such as `{name}: {{{first}: ...}}`, or leave {name} out"
-    field = field_named(name)
-    if field and not field.required:
-        default = f" (the default is {field.default_text})" if field.default_text else ""
-        return f"correct the value, or leave {name} out{default}"
-    return f"correct the value of {name}"
-
-
-def _plain_number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "empty"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return repr(shortened(value))
-    return shortened(str(value))
 
 
 def _listed(names: Iterable[str]) -> str:

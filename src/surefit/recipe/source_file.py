@@ -1,11 +1,11 @@
 """The text of a recipe's file, or words for why there is none."""
 
-import difflib
 from pathlib import Path
 
 from surefit.errors import RecipeError
 from surefit.home import disk_error
 from surefit.recipe.document import MAX_BYTES
+from surefit.recipe.near_names import near_files
 from surefit.units import count_text, plural
 
 
@@ -57,7 +57,7 @@ def _missing_file(path: Path) -> RecipeError:
         for entry in folder.iterdir()
         if entry.suffix.lower() in (".yaml", ".yml", ".json")
     )
-    near = difflib.get_close_matches(path.name, recipes, n=1, cutoff=0.5)
+    near = near_files(path.name, recipes)
     if near:
         next_step = f"did you mean {path.with_name(near[0])}?"
     elif recipes and len(recipes) <= 5:

@@ -1,8 +1,8 @@
 """SD101: a file of the recipe cannot be opened."""
 
 from surefit.data.checks.check import Check, Hit, Stage, Tally, Words
-from surefit.data.near_miss import nearest
 from surefit.data.row import DataFile
+from surefit.recipe.near_names import near_files
 
 
 class FileMissing(Check):
@@ -33,7 +33,7 @@ class FileMissing(Check):
             names = [entry.name for entry in file.path.parent.iterdir() if entry.is_file()]
         except OSError:
             names = []
-        return Hit(file.detail, nearest(file.path.name, names) or "")
+        return Hit(file.detail, "".join(near_files(file.path.name, names)))
 
     def words(self, tally: Tally) -> Words:
         near = tally.first.fix

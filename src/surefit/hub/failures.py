@@ -188,8 +188,8 @@ def bad_token(subject: Subject, said: str) -> SurefitError:
         subject,
         f"{subject.settings.host} does not accept the token from {origin}",
         f"it is wrong, expired, revoked or of another service: {said or 'no reason was given'}",
-        f"make a new one at {TOKENS_PAGE} and set `HF_TOKEN`; public models and data sets need none "
-        "(`unset HF_TOKEN`)",
+        f"make a new one at {TOKENS_PAGE} and set `HF_TOKEN`, or log in again (`hf auth login`); public "
+        "models and data sets need none (`unset HF_TOKEN`)",
         "TOKEN_BAD",
         WorkerExit.NO_PERMISSION,
     )

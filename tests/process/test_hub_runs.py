@@ -12,14 +12,14 @@ import psutil
 import pytest
 import tiny_run
 from hub_on_loopback import hub_on_loopback
-from supervised import clean_home
+from supervised import clean_home, wait_for, wait_for_state
 
 from surefit.diagnose import diagnose, gather_evidence
 from surefit.errors import WorkerExit
 from surefit.hub.fake import FakeHub
 from surefit.recipe import load_recipe
 from surefit.runs import RunFolder, RunState
-from surefit.supervise import preflight, start, wait_for_end
+from surefit.supervise import preflight, request_stop, start, wait_for_end
 
 pytestmark = pytest.mark.process
 SLOW = 240.0
@@ -124,6 +124,10 @@ def test_a_recipe_of_hub_ids_becomes_a_proven_model_and_the_token_is_nowhere(
     assert not [line for line in arguments if TOKEN in line]
     assert TOKEN not in output
     assert files_with(TOKEN, tmp_path) == []
+    # Whoever gets the adapter finds its base by its name, not by a path of this machine.
+    adapter = json.loads((run.model / "adapter_config.json").read_text())
+    assert adapter["base_model_name_or_path"] == "ann/tiny"
+    assert adapter["revision"] == plan["model"]["hub"]["commit"]
     # What was fetched came from the pinned commit, and the training asked for nothing more.
     weights = hub.asked(r"GET /ann/tiny/resolve/.*model\.safetensors")
     assert len(weights) == 3  # the header, the cut piece, the rest
@@ -198,3 +202,24 @@ def test_a_worker_that_cannot_fetch_says_why(
     assert found.failure_class == kind
     assert found.phase == "download"
     assert "Traceback" not in done.stderr
+
+
+def test_a_stop_while_it_downloads_ends_it_at_once_and_keeps_what_came(
+    hub: FakeHub, tmp_path: Path, model: Path
+) -> None:
+    hub_slow = hub.fail(STORED, bytes_per_second=20_000)
+    run = start(preflight(load_recipe(write_recipe(tmp_path, hub, model))))
+    cache = tmp_path / "hf" / "hub"
+    wait_for("some bytes", lambda: any(one.stat().st_size for one in partials(cache)), SLOW)
+    began = time.monotonic()
+    request_stop(run)
+    view = wait_for_state(run, RunState.STOPPED, seconds=10)
+    assert time.monotonic() - began < 10
+    assert view.cause
+    assert hub_slow.hits
+    assert partials(cache)[0].stat().st_size > 0
+
+
+def partials(cache: Path) -> list[Path]:
+    """The files that were begun and are not whole."""
+    return sorted(cache.rglob("*.surefit.incomplete"))

@@ -1,5 +1,6 @@
 """Where a token comes from, who gets it, and that it does not show itself."""
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,39 @@ def test_a_worker_gets_it_only_while_it_has_something_to_fetch(
     (Path(facts.folder) / "model.safetensors").write_bytes(model_files()["model.safetensors"])
     assert worker_variables(facts, outer) == {}
     assert worker_variables(find_model("starter", tmp_path).facts, outer) == {}
+
+
+KEYRING = """
+from keyring.backend import KeyringBackend
+from keyring.errors import KeyringLocked
+
+class Ours(KeyringBackend):
+    priority = 1
+    def get_password(self, service, username):
+        return "hf_ring1" if (service, username) == ("surefit", "hf_token") else None
+
+class Locked(Ours):
+    def get_password(self, service, username):
+        raise KeyringLocked("locked")
+"""
+
+
+@pytest.mark.parametrize(("backend", "value"), [("Ours", "hf_ring1"), ("Locked", None)])
+def test_the_keyring_comes_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str, value: str | None
+) -> None:
+    import keyring
+
+    (tmp_path / "our_keyring.py").write_text(KEYRING)
+    monkeypatch.syspath_prepend(tmp_path)
+    before = keyring.get_keyring()
+    keyring.set_keyring(getattr(importlib.import_module("our_keyring"), backend)())
+    try:
+        token = find_token()
+        assert (token.value if token else None) == value
+        write_token(tmp_path, 0o600)
+        first = find_token()
+        assert first is not None
+        assert first.value == "hf_file1"
+    finally:
+        keyring.set_keyring(before)

@@ -35,7 +35,8 @@ class AnswerScan:
         roles = []
         for message in messages:
             content = message.get("content")
-            if not message.keys() <= _PLAIN_KEYS or not isinstance(content, str):
+            usual = len(message) == 2 and "role" in message
+            if not (usual or message.keys() <= _PLAIN_KEYS) or not isinstance(content, str):
                 return None
             if self._end in content or self._header in content or "</think>" in content:
                 return None

@@ -23,7 +23,6 @@ Message = Mapping[str, Any]
 Span = tuple[int, int]
 
 # Older names of the same thing; the first is what templates read (transformers aliases them alike).
-_PLAIN = {"role", "content"}
 _SPECIAL_NAMES = (
     "bos_token",
     "eos_token",
@@ -133,7 +132,7 @@ class ChatTemplate:
 
 def prepared_message(message: Message) -> Message:
     """A message as the template sees it: no null values, reasoning under all of its names."""
-    if message.keys() == _PLAIN and None not in message.values():
+    if len(message) == 2 and None not in (message.get("role"), message.get("content")):
         return message  # the sandbox lets no template change it
     shown = {key: value for key, value in message.items() if value is not None}
     for key in REASONING_KEYS:

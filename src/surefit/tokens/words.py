@@ -28,6 +28,8 @@ from surefit.tokens.unicode_classes import KNOWN_TEXT, python_pattern
 
 WORDS_KEPT = 1 << 15  # with their ids some 8 MB
 _LONGEST_KEPT = 64  # characters
+# Between added tokens the same stands again and again: line ends, the system turn.
+_LONGEST_PART, _PARTS_KEPT = 256, 1 << 10
 _PROOFS, _PROOF_EVERY = 32, 256  # rows
 _GPT2_WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _ONE_DIGIT, _DIGITS = r"\p{N}|[^\p{N}]+", r"\p{N}+|[^\p{N}]+"
@@ -56,6 +58,7 @@ class WordTokens:
         trims: bool,
     ) -> None:
         self._table = _WordTable(model, {text: (number,) for text, number in added.items()})
+        self._repeated: dict[str, list[str]] = {}
         self._rows = self._agreed = 0
         self._gave_up = False
         self._cuts, self._composed, self._trims = cuts, composed, trims
@@ -76,9 +79,10 @@ class WordTokens:
         ends = list(accumulate(map(len, words)))
         if not ids or ends[-1] != len(text):
             return None
+        tokens = list(accumulate(map(len, pieces)))
         mask = bytearray(len(ids))
         for start, end in spans:
-            first, last = _tokens_before(start, ends, pieces), _tokens_before(end, ends, pieces)
+            first, last = _tokens_before(start, ends, tokens), _tokens_before(end, ends, tokens)
             if first is None or last is None or (self._trims and _is_spaced(text, start, end)):
                 return None
             mask[first:last] = b"\x01" * (last - first)
@@ -118,9 +122,14 @@ class WordTokens:
         return words
 
     def _cut(self, part: str) -> list[str]:
+        words = self._repeated.get(part)
+        if words is not None:
+            return words
         words = self._cuts[0](part)
         for cut in self._cuts[1:]:
             words = [word for piece in words for word in cut(piece)]
+        if len(part) <= _LONGEST_PART and len(self._repeated) < _PARTS_KEPT:
+            self._repeated[part] = words
         return words
 
 
@@ -154,8 +163,9 @@ class _WordTable(dict[str, tuple[int, ...]]):
         self._model, self._added = model, added
 
     def __missing__(self, word: str) -> tuple[int, ...]:
-        letters = word.encode().decode("latin-1").translate(_BYTE_LETTERS)
-        ids = tuple(token.id for token in self._model.tokenize(letters))
+        one_byte_each = word if word.isascii() else word.encode().decode("latin-1")
+        letters = one_byte_each.translate(_BYTE_LETTERS)
+        ids = tuple([token.id for token in self._model.tokenize(letters)])
         if len(self) >= WORDS_KEPT:
             self.clear()
             self.update(self._added)
@@ -194,16 +204,14 @@ def _state(part: Any) -> dict[str, Any]:
     return {} if part is None else dict(json.loads(part.__getstate__()))
 
 
-def _tokens_before(
-    place: int, word_ends: Sequence[int], pieces: Sequence[tuple[int, ...]]
-) -> int | None:
+def _tokens_before(place: int, word_ends: Sequence[int], tokens_up_to: Sequence[int]) -> int | None:
     """The tokens before a place in the text, or None where it is inside of a word."""
     if place == 0:
         return 0
     word = bisect_left(word_ends, place)
     if word == len(word_ends) or word_ends[word] != place:
         return None
-    return sum(map(len, pieces[: word + 1]))
+    return tokens_up_to[word]
 
 
 def _is_spaced(text: str, start: int, end: int) -> bool:

@@ -75,7 +75,7 @@ def layer_hump_bytes(setup: Setup, positions: float) -> float:
 
 def has_mask(setup: Setup) -> bool:
     """Whether a mask is in use: a single row needs none, its attention is causal as it stands."""
-    return setup.packing or min(setup.micro_batch, setup.lengths.rows) > 1
+    return setup.is_masked
 
 
 def _known_layer(setup: Setup) -> float:

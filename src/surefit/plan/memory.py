@@ -1,4 +1,4 @@
-"""The memory account: what is alive at the peak, item by item, and how sure that is.
+"""The memory account on a CPU: what is alive at the peak, item by item, and how sure that is.
 
 Five moments can be the peak: the loss (everything kept for the backward pass, and the logits), the
 first and the last layer of the backward pass, the optimizer step, and the check of the saved files
@@ -7,7 +7,6 @@ parameter's format), peft (adapters in float32), and activations.py for the laye
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from surefit.plan.activations import (
     checkpoint_bytes,
@@ -15,8 +14,9 @@ from surefit.plan.activations import (
     layer_hump_bytes,
     tail_bytes,
 )
+from surefit.plan.gpu import estimate_gpu
 from surefit.plan.measured import measured
-from surefit.plan.plan import AccountItem
+from surefit.plan.parts import Estimate, Part, exact, largest, sum_parts
 from surefit.plan.setup import Setup
 from surefit.recipe.schema import DoraMethod, QloraMethod
 from surefit.units import MIB, count_text, parameters_text, plural
@@ -29,34 +29,10 @@ _PROBE_TOKENS = 512  # the worker compares no more of a row
 _MOST_VERIFY_ROWS, _VERIFY_BYTES = 4, 512 * MIB
 
 
-@dataclass(frozen=True)
-class Part:
-    """An item with its interval, in bytes."""
-
-    item: str
-    bytes: int
-    low: int
-    high: int
-    why: str
-
-    def as_item(self) -> AccountItem:
-        """The item without its interval."""
-        return AccountItem(item=self.item, bytes=self.bytes, why=self.why)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The peak, its interval, its moment and its parts; the parts sum to the peak."""
-
-    moment: str
-    parts: tuple[Part, ...]
-    peak: int
-    low: int
-    high: int
-
-
 def estimate_memory(setup: Setup) -> Estimate:
     """The largest moment of a run, in bytes on the device that trains."""
+    if setup.device == "cuda":
+        return estimate_gpu(setup)
     moments = (
         _loss_moment(setup),
         _backward_moment(setup),
@@ -65,38 +41,10 @@ def estimate_memory(setup: Setup) -> Estimate:
         _verify_moment(setup),
         *([_load_moment(setup)] if setup.shares > 1 else []),
     )
-    estimates = [_sum(name, parts) for name, parts in moments]
-    largest = max(estimates, key=lambda one: one.peak)
-    return Estimate(
-        largest.moment,
-        largest.parts,
-        largest.peak,
-        max(one.low for one in estimates),
-        max(one.high for one in estimates),
-    )
-
-
-def _sum(moment: str, parts: Sequence[Part]) -> Estimate:
-    return Estimate(
-        moment,
-        tuple(parts),
-        sum(one.bytes for one in parts),
-        sum(one.low for one in parts),
-        sum(one.high for one in parts),
-    )
-
-
-def _exact(item: str, size: float, why: str) -> Part:
-    return Part(item, round(size), round(size), round(size), why)
+    return largest([sum_parts(name, parts) for name, parts in moments])
 
 
 def _program(setup: Setup) -> Part:
-    if setup.device == "cuda":
-        figures = measured("cuda")
-        most, least = figures["context_bytes"], figures["context_low_bytes"]
-        return Part(
-            "CUDA context", most, least, most, "what the driver takes before the first tensor"
-        )
     figures = measured("program")
     why = "interpreter, torch, transformers and peft; measured once, without a model"
     return Part("program", figures["bytes"], figures["low_bytes"], figures["high_bytes"], why)
@@ -110,17 +58,17 @@ def _standing(setup: Setup, gradients: bool = True) -> list[Part]:
     if isinstance(setup.method, QloraMethod):
         four_bit = parameters_text(setup.facts.parameters.linear)
         weights = f"{four_bit} parameters of 4 bits with their scales, the rest x {size} bytes{of}"
-    parts = [_program(setup), _exact("weights", setup.weight_bytes / setup.shares, weights)]
+    parts = [_program(setup), exact("weights", setup.weight_bytes / setup.shares, weights)]
     if setup.shares > 1:
         parts.append(_gathered(setup))
     if not setup.is_full:
         adapters = f"{parameters_text(trained)} trained parameters x {each} bytes{of}"
-        parts.append(_exact("adapters", trained * each / setup.shares, adapters))
+        parts.append(exact("adapters", trained * each / setup.shares, adapters))
     if gradients:
         why = f"one number of {each} bytes a trained parameter{of}"
-        parts.append(_exact("gradients", trained * each / setup.shares, why))
+        parts.append(exact("gradients", trained * each / setup.shares, why))
     why = f"AdamW keeps two numbers of {each} bytes a trained parameter{of}"
-    return [*parts, _exact("optimizer", 2 * trained * each / setup.shares, why)]
+    return [*parts, exact("optimizer", 2 * trained * each / setup.shares, why)]
 
 
 def _of_each(setup: Setup) -> str:
@@ -147,14 +95,12 @@ def _gathered(setup: Setup) -> Part:
 def _load_moment(setup: Setup) -> tuple[str, list[Part]]:
     """One rank after the other reads the whole model and keeps its share."""
     size = setup.facts.parameters.total * setup.number_bytes
-    whole = size if setup.device == "cuda" else size / setup.ranks
-    kept = size / setup.shares * (1 if setup.device == "cuda" else 1 - 1 / setup.ranks)
-    if setup.device == "cuda":
-        whole = size / max(1, setup.facts.layers)  # the rest is still in the machine's memory
+    whole = size / setup.ranks
+    kept = size / setup.shares * (1 - 1 / setup.ranks)
     parts = [
         _program(setup),
-        _exact("weights", kept, "shares that ranks hold already, spread over the ranks"),
-        _exact("loading", whole, "one rank at a time reads the whole model, spread over the ranks"),
+        exact("weights", kept, "shares that ranks hold already, spread over the ranks"),
+        exact("loading", whole, "one rank at a time reads the whole model, spread over the ranks"),
     ]
     return "loading the model", parts
 
@@ -253,7 +199,7 @@ def _loss_bytes(setup: Setup, tokens: float) -> float:
 
 def _slack(setup: Setup, changing: Sequence[Part]) -> Part:
     """What the allocator holds beyond what is in use. Shares and their origin: measured.toml."""
-    name = f"{setup.device}_{setup.allocator}" if setup.device == "cpu" else setup.device
+    name = f"cpu_{setup.allocator}"
     shares, in_use = measured("allocator"), sum(one.bytes for one in changing)
     why = (
         "holes between blocks that glibc keeps for the next step"
@@ -281,7 +227,7 @@ def _optimizer_moment(setup: Setup) -> tuple[str, list[Part]]:
     largest = max([*matrices, facts.vocabulary * facts.hidden_size]) if setup.is_full else 0
     parts = _standing(setup)
     step = largest * setup.trained_number_bytes * 2 / setup.shares
-    parts.append(_exact("step", step, "AdamW's intermediate values for the largest matrix"))
+    parts.append(exact("step", step, "AdamW's intermediate values for the largest matrix"))
     return "the optimizer step", parts
 
 
@@ -298,17 +244,17 @@ def _verify_moment(setup: Setup) -> tuple[str, list[Part]]:
     logits = all_rows + one
     if setup.shares > 1:  # every rank loads its share again, one model after the other
         copies, size = 1, size / setup.shares
-    elif setup.device == "cpu":  # the other ranks have ended by then, and left their memory
+    else:  # the other ranks have ended by then, and left their memory
         copies, size = copies / setup.ranks, size
     parts = [
         _program(setup),
         *([_gathered(setup)] if setup.shares > 1 else []),
-        _exact("loaded again", copies * size, "the saved files and what they are compared with"),
-        _exact("compared logits", logits, f"of {plural(verify_rows(setup), 'row')}, three times"),
+        exact("loaded again", copies * size, "the saved files and what they are compared with"),
+        exact("compared logits", logits, f"of {plural(verify_rows(setup), 'row')}, three times"),
     ]
     if not setup.is_full:
         adapter = setup.trained_parameters * setup.trained_number_bytes
-        parts.append(_exact("adapter", adapter, "the saved adapter, loaded again"))
+        parts.append(exact("adapter", adapter, "the saved adapter, loaded again"))
     return "the check of the saved files", parts
 
 

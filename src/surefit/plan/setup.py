@@ -1,12 +1,13 @@
 """What memory and time depend on: a model, a method and one way to run it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 from surefit.models.facts import LinearShape, ModelFacts
 from surefit.plan.lengths import Lengths
 from surefit.plan.plan import Strategy
+from surefit.plan.stack import OWN, Stack, stacks
 from surefit.recipe.schema import AnyMethod, DoraMethod, FullMethod, QloraMethod
 
 
@@ -20,6 +21,9 @@ class Setup:
         strategy, ranks: how many processes train together, and what each of them holds.
         packing: rows are joined into lines of the longest length; `lengths` are then those of the
             lines, and a sequence of the batch is a line.
+        offload: shares wait in the machine's memory.
+        stack: the software that trains.
+        capability: of the GPU, such as 8.9; context_bytes: what its driver takes, where that is known.
     """
 
     facts: ModelFacts
@@ -36,6 +40,10 @@ class Setup:
     strategy: Strategy = "single"
     ranks: int = 1
     packing: bool = False
+    offload: bool = False
+    stack: Stack = field(default_factory=lambda: stacks()[OWN])
+    capability: float | None = None
+    context_bytes: int | None = None
 
     @property
     def by_length(self) -> bool:
@@ -51,6 +59,12 @@ class Setup:
     def rank_batch(self) -> int:
         """Sequences of an optimizer step that one rank trains."""
         return self.batch // self.ranks
+
+    @property
+    def passes(self) -> float:
+        """Passes of a rank in an optimizer step; a batch larger than the data is never filled."""
+        rows = min(self.rank_batch, -(-self.lengths.rows // self.ranks))
+        return rows / min(self.micro_batch, rows)
 
     @property
     def is_full(self) -> bool:
@@ -79,7 +93,12 @@ class Setup:
     @property
     def trained_number_bytes(self) -> int:
         """Bytes of a trained number: peft keeps adapters in float32 beside bfloat16 weights."""
-        return self.number_bytes if self.is_full else 4
+        return self.number_bytes if self.is_full else self.stack.adapter_bytes(self.method)
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether a mask is in use: a single row needs none, its attention is causal as it stands."""
+        return self.packing or min(self.micro_batch, self.lengths.rows) > 1
 
     @cached_property
     def adapted(self) -> tuple[LinearShape, ...]:

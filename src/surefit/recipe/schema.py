@@ -4,195 +4,25 @@ A field lives here only when something observable changes with it (see tests/con
 """
 
 import math
-import re
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
-    field_validator,
-    model_validator,
 )
-from pydantic_core import PydanticCustomError
 
-from surefit.units import share_of
+from surefit.recipe.data_spec import DataSpec
+from surefit.recipe.part import (
+    MOST_EPOCHS,
+    MOST_HOURS,
+    MOST_ROWS,
+    MOST_TOKENS,
+    Number,
+    Part,
+    Whole,
+)
 
+HARDWARE_FORM = r"^[A-Za-z0-9][A-Za-z0-9._-]*(:[0-9]{1,4})?( ?x ?[0-9]{1,4})?$"
 _SAFE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
-
-
-_DIGITS_AFTER_ZERO = re.compile(r"\s*[-+]?0[0-9]+\s*")
-_IN_THOUSANDS = re.compile(r"\s*[-+]?[1-9][0-9]{0,2}(_[0-9]{3})+(\.[0-9]*)?\s*")
-
-
-def _number_from_text(value: Any) -> Any:
-    """Read `3e-5` and `10_000` as numbers; YAML calls them text. `010` could be eight and is refused."""
-    if not isinstance(value, str):
-        return value
-    if _DIGITS_AFTER_ZERO.fullmatch(value):
-        raise PydanticCustomError("ambiguous_number", "two readings")
-    if "_" in value and not _IN_THOUSANDS.fullmatch(value):
-        raise PydanticCustomError("no_number", "an underscore that parts no thousands")
-    try:
-        return float(value.replace("_", ""))
-    except ValueError:
-        return value
-
-
-def _refuse_bool(value: Any) -> Any:
-    """Keep YAML's `yes` and `true` from becoming the number 1."""
-    if isinstance(value, bool):
-        raise ValueError("a number is needed here, not true or false")
-    return value
-
-
-# Far beyond any run: a number above is a slip of the hand, and would only show up in figures without sense.
-MOST_EPOCHS = 100_000
-MOST_ROWS = 1_000_000  # of a batch
-MOST_TOKENS = 2**24  # of a row; the longest context of a published model is 10 million tokens
-MOST_HOURS = 10_000
-
-Number = Annotated[
-    float,
-    Field(allow_inf_nan=False),
-    BeforeValidator(_number_from_text),
-    BeforeValidator(_refuse_bool),
-]
-Whole = Annotated[int, BeforeValidator(_number_from_text), BeforeValidator(_refuse_bool)]
-
-
-DataFormat = Literal[
-    "messages",
-    "sharegpt",
-    "alpaca",
-    "prompt_completion",
-    "text",
-    "preference",
-    "unpaired_preference",
-]
-ColumnName = Literal[
-    "messages",
-    "conversations",
-    "role",
-    "content",
-    "tools",
-    "system",
-    "instruction",
-    "input",
-    "output",
-    "prompt",
-    "completion",
-    "text",
-    "chosen",
-    "rejected",
-    "label",
-]
-
-
-Role = Literal["system", "user", "assistant", "tool"]
-Weight = Annotated[Number, Field(ge=0, le=1)]
-ROLES: tuple[str, ...] = get_args(Role)
-GIVEN_TO_TEMPLATES = frozenset({"messages", "tools", "documents", "add_generation_prompt"})
-
-
-def _contradiction(what: str, why: str, next_step: str) -> PydanticCustomError:
-    """An error in words of its own: see `recipe.problems`."""
-    return PydanticCustomError("in_words", "{what}", {"what": what, "why": why, "next": next_step})
-
-
-class Part(BaseModel):
-    """A part of a recipe: frozen, and an unknown key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DataSpec(Part):
-    """Which rows are trained and which are held back."""
-
-    train: str = Field(
-        description="Rows to train on: a file (JSONL, JSON, CSV, TSV, Parquet, Arrow; .gz and .zst too), "
-        "a folder, a pattern such as `data/*.jsonl`, or a data set on the Hub: `org/name`, "
-        "`org/name@revision/subset:split`.",
-        min_length=1,
-    )
-    eval: str | None = Field(
-        None,
-        description="Rows to evaluate on: a share of the training rows such as `5%`, another file, a data set "
-        "on the Hub, or `none`.",
-    )
-    format: DataFormat | None = Field(
-        None, description="Format of the rows. Default: recognised from their columns."
-    )
-    columns: dict[ColumnName, str] | None = Field(
-        None,
-        description="Which column holds what, such as `{prompt: frage, completion: antwort}`; `role` and "
-        "`content` name keys inside a turn.",
-    )
-    max_unusable: Whole = Field(
-        0,
-        ge=0,
-        le=1_000_000_000,
-        description="Rows that may be left out because they cannot be trained; with one more, the data "
-        "is refused.",
-    )
-    loss: Literal["answers", "last_answer", "all"] = Field(
-        "answers",
-        description="Tokens that carry loss: every answer, the last answer of each row, or all tokens.",
-    )
-    role_weights: dict[Role, Weight] | None = Field(
-        None,
-        description="How much the turns of a role weigh in the loss, from 0 to 1, such as `{user: 0.1}`. "
-        "Default: `assistant` 1, every other role 0. A `weight` in a turn multiplies it.",
-    )
-    long_rows: Literal["cut", "drop", "split"] = Field(
-        "cut",
-        description="Rows over `goal.max_length`: cut off there, left out, or split into several rows, a "
-        "conversation between its turns.",
-    )
-    template_arguments: dict[str, Any] | None = Field(
-        None,
-        description="Values for the model's chat template, such as `{enable_thinking: false}`, in training "
-        "and in chat.",
-    )
-
-    @field_validator("template_arguments")
-    @classmethod
-    def _no_given_names(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
-        taken = sorted(GIVEN_TO_TEMPLATES & (value or {}).keys())
-        if taken:
-            raise _contradiction(
-                f"data.template_arguments may not name {taken[0]}",
-                f"surefit itself gives {', '.join(sorted(GIVEN_TO_TEMPLATES))} to the template",
-                f"take {taken[0]} out of data.template_arguments",
-            )
-        return value
-
-    @model_validator(mode="after")
-    def _weights_of_turns_only(self) -> "DataSpec":
-        if self.role_weights is not None and self.loss == "all":
-            raise _contradiction(
-                "data.loss: all and data.role_weights contradict each other",
-                "the one trains every token alike, the other each role by its weight",
-                "leave out one of the two",
-            )
-        if self.role_weights is not None and not any(self.weight_of(role) for role in ROLES):
-            raise _contradiction(
-                "data.role_weights leaves every role at 0",
-                "nothing would be trained",
-                "give a role a weight above 0, such as `data.role_weights: {assistant: 1}`",
-            )
-        return self
-
-    def weight_of(self, role: str) -> float:
-        """How much a turn of this role weighs in the loss."""
-        given = {str(name): float(weight) for name, weight in (self.role_weights or {}).items()}
-        return given.get(role, 1.0 if role == "assistant" else 0.0)
-
-    @property
-    def eval_share(self) -> float | None:
-        """The share of the training rows held back, or None."""
-        return share_of(self.eval) if self.eval else None
 
 
 class FullMethod(Part):
@@ -269,7 +99,13 @@ class QloraMethod(AdapterMethod):
     )
 
 
-AnyMethod = FullMethod | LoraMethod | RsLoraMethod | DoraMethod | QloraMethod
+class Int8Method(AdapterMethod):
+    """LoRA beside a base of 8-bit numbers (LLM.int8, Dettmers et al. 2022, arXiv:2208.07339). Planned, not trained yet."""
+
+    type: Literal["int8"]
+
+
+AnyMethod = FullMethod | LoraMethod | RsLoraMethod | DoraMethod | QloraMethod | Int8Method
 Method = Annotated[AnyMethod, Field(discriminator="type")]
 
 
@@ -401,6 +237,12 @@ class Recipe(Part):
     data: DataSpec
     method: Method = Field(default_factory=lambda: LoraMethod(type="lora"))
     goal: Goal = Field(default_factory=Goal)
-    hardware: Literal["this"] = Field("this", description="Where to train: `this` machine.")
+    hardware: str = Field(
+        "this",
+        pattern=HARDWARE_FORM,
+        description="Where to train: `this` machine. Or what to plan for: `l40s:1`, `h200:8`, "
+        "`a100-80gb:8 x 2` (GPU:count x nodes), or a rented flavour such as `l4x4`; `surefit hardware --all` "
+        "lists them.",
+    )
     limits: Limits = Field(default_factory=Limits)
     how: How = Field(default_factory=How)

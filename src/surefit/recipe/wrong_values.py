@@ -96,7 +96,7 @@ def _correction(name: str, field: RecipeField | None, error: ErrorDetails) -> st
     if name == "data" and isinstance(value, str):
         return f"write `data: {{train: {shortened(value)}}}`"
     if name == "hardware":
-        return "write `hardware: this`, or leave it out: this version trains on this machine only"
+        return "write `hardware: this`, or a GPU with a count such as `hardware: l40s:1`"
     if kind in _NO_TABLE:
         first = min(parts().get(name, {"name"}))
         return f"write the fields under it, such as `{name}: {{{first}: ...}}`, or leave {name} out"

@@ -58,7 +58,7 @@ def joined(tape: Tape, parts: Sequence[Tensor]) -> Tensor:
     """`cat(parts)`."""
     counts, width = [one.count for one in parts], parts[0].width
 
-    def backward(t: Tape, grads: list[Tensor]) -> Sequence[Tensor | None]:
+    def backward(_: Tape, grads: list[Tensor]) -> Sequence[Tensor | None]:
         return [Tensor(count, width, grads[0].storage) for count in counts]
 
     return made(tape, parts, sum(counts), width, backward)

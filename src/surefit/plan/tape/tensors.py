@@ -160,7 +160,7 @@ def run_backward(tape: Tape, root: Node | Parameter | None, grads: list[Tensor])
                 if edge.grad is None:
                     edge.grad = result.storage
             elif edge in waiting:
-                waiting[edge] = _added(tape, waiting.pop(edge), result)
+                waiting[edge] = _added(tape, waiting.pop(edge))
             else:
                 waiting[edge] = result
                 heapq.heappush(queue, (-edge.order, edge))
@@ -172,8 +172,8 @@ def run_backward(tape: Tape, root: Node | Parameter | None, grads: list[Tensor])
 _OWN_REFERENCES = 2  # the tensor's, and the argument of getrefcount
 
 
-def _added(tape: Tape, first: Tensor, second: Tensor) -> Tensor:
-    """The sum of two gradients, in the first's place where it is nobody else's."""
+def _added(tape: Tape, first: Tensor) -> Tensor:
+    """The sum of this gradient and another, in its place where it is nobody else's."""
     if sys.getrefcount(first.storage) <= _OWN_REFERENCES:
         return first
     return alike(tape, first.count, first.width)

@@ -1,5 +1,6 @@
 """Numbers as people read them. GiB is 2**30 bytes; dollars and hours are what a bill shows."""
 
+import math
 import re
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -18,7 +19,11 @@ def bytes_text(count: float) -> str:
 
 
 def seconds_text(seconds: float) -> str:
-    """A duration in its two largest units: ``2 h 5 min``, ``41 s``, ``0.4 s``."""
+    """A duration in its two largest units: ``2 h 5 min``, ``41 s``, ``0.4 s``, ``less than 0.1 s``."""
+    if not math.isfinite(seconds):
+        return "more than can be counted"
+    if 0 < seconds < 0.05:
+        return "less than 0.1 s"
     if seconds < 1:
         return f"{seconds:.1f} s"
     rest = round(seconds)
@@ -26,7 +31,7 @@ def seconds_text(seconds: float) -> str:
     for name, size in _DURATION_STEPS:
         amount, rest = divmod(rest, size)
         if amount:
-            parts.append(f"{amount} {name}")
+            parts.append(f"{amount:,} {name}")
     return " ".join(parts[:2])
 
 

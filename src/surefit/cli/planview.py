@@ -69,13 +69,12 @@ def _run(plan: Plan, view: PlanView, width: int) -> list[str]:
     training = plan.training
     time = view.time or "not known, because this machine's speed is not"
     size = parameters_text(plan.model.parameters.total)
-    item = "packed sequence" if training.packing else "row"
     rows = [
         ("model", f"{plan.model.source} ({plan.model.architecture}, {size} parameters)"),
         *_origin(plan),
         (
             "steps",
-            f"{count_text(training.steps)} of {plural(training.batch, item)} ({_passes(training)}); "
+            f"{count_text(training.steps)} of {_in_a_step(training)}; "
             f"{plural(training.rows, 'row')}, {training.epochs:g} {'time' if training.epochs == 1 else 'times'}",
         ),
         ("time", time),
@@ -91,6 +90,13 @@ def _origin(plan: Plan) -> list[tuple[str, str]]:
         return []
     todo = f"{bytes_text(hub.download_bytes)} to fetch" if hub.download_bytes else "in the cache"
     return [("from", f"{hub.endpoint.partition('://')[2]}, commit {hub.commit[:7]}, {todo}")]
+
+
+def _in_a_step(training: TrainingPlan) -> str:
+    item = "packed sequence" if training.packing else "row"
+    if training.batch > training.items:
+        return f"all {plural(training.items, item)}, which never fill a batch of {count_text(training.batch)}"
+    return f"{plural(training.batch, item)} ({_passes(training)})"
 
 
 def _passes(training: TrainingPlan) -> str:

@@ -121,8 +121,7 @@ def _candidate(
         packing=recipe.how.packing,
     )
     rate = device.flops or _ASSUMED_RATE
-    passes = setup.rank_batch / micro_batch
-    cost = operations_per_step(setup) / rate + passes * pass_seconds(setup)
+    cost = operations_per_step(setup) / rate + setup.passes * pass_seconds(setup)
     return Candidate(setup, cost * allocator_slowdown(setup))
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from surefit.data.report import DatasetReport, PackedCounts, TokenCounts
 from surefit.recipe.schema import Recipe
 
+_MOST_PASSES = 1024  # of a step, looked at one by one
 _STEPS = 64  # pieces of the integral in `expected_longest`
 
 
@@ -71,6 +72,9 @@ class Lengths:
         The longest of each pass is a rank of the step's rows: rank k of n lies at (n - k + 1/2) / n.
         """
         longest_ones = range(0, step, count)
+        if len(longest_ones) > _MOST_PASSES:  # a sample, evenly spread: the lengths rise without a jump
+            every = len(longest_ones) // _MOST_PASSES
+            longest_ones = longest_ones[every // 2 :: every]
         return sum(self.at(1 - (place + 0.5) / step) for place in longest_ones) / len(longest_ones)
 
     def expected_longest(self, count: int) -> float:

@@ -18,8 +18,7 @@ from surefit.units import seconds_text
 
 def operations_per_step(setup: Setup) -> float:
     """Floating-point operations of one rank in an optimizer step of average rows."""
-    passes = setup.rank_batch / setup.micro_batch
-    return passes * _operations_per_pass(setup, setup.usual_positions)
+    return setup.passes * _operations_per_pass(setup, setup.usual_positions)
 
 
 def _operations_per_pass(setup: Setup, positions: float) -> float:
@@ -27,7 +26,11 @@ def _operations_per_pass(setup: Setup, positions: float) -> float:
     again = 2 if setup.checkpointing else 0
     times = (6 if setup.is_full else 4) + again
     head = facts.vocabulary * facts.hidden_size
-    trained = setup.micro_batch * setup.lengths.mean * setup.lengths.trained_share
+    trained = (
+        min(setup.micro_batch, setup.lengths.rows)
+        * setup.lengths.mean
+        * setup.lengths.trained_share
+    )
     matrices = times * facts.parameters.linear * positions + (times - again) * head * trained
     if not setup.is_full:
         matrices += 6 * setup.trained_parameters * positions
@@ -44,7 +47,7 @@ def step_seconds(
         return None
     figures = measured(device.kind)
     rate = device.flops * (threads / max(1, cores) if device.kind == "cpu" else 1.0)
-    passes = math.ceil(setup.rank_batch / setup.micro_batch)
+    passes = math.ceil(setup.passes)
     arithmetic = operations_per_step(setup) / rate
     fixed = passes * pass_seconds(setup)
     slow = allocator_slowdown(setup)

@@ -8,7 +8,10 @@ from surefit.models.facts import ModelFacts
 from surefit.plan.candidates import FLAT_LINE_TOKENS
 from surefit.plan.decisions.deciding import asked, decide
 from surefit.plan.plan import Decision
-from surefit.units import bytes_text, count_text, plural
+from surefit.plan.spending import first_limit
+from surefit.units import bytes_text, count_text, plural, seconds_text
+
+_LONG_SECONDS = 14 * 86_400.0
 
 if TYPE_CHECKING:
     from surefit.plan.planner import Draft
@@ -214,8 +217,18 @@ def explain_lengths(draft: "Draft", facts: ModelFacts, report: DatasetReport) ->
         decide(
             draft,
             "steps",
-            f"{plural(training.items, noun)} in batches of {training.batch} make "
-            f"{plural(each, 'step')} an epoch, "
-            f"x {training.epochs:g}",
+            f"{_long_run(draft)}{plural(training.items, noun)} in batches of "
+            f"{count_text(training.batch)} make {plural(each, 'step')} an epoch, x {training.epochs:g}",
         ),
     ]
+
+
+def _long_run(draft: "Draft") -> str:
+    """A word about a run of weeks that nothing stops: more often a slip of the hand than a wish."""
+    seconds = draft.seconds
+    if seconds is None or seconds.high < _LONG_SECONDS or first_limit(draft.recipe) is not None:
+        return ""
+    return (
+        f"warning: this takes {seconds_text(seconds.low)} to {seconds_text(seconds.high)}, and no limit "
+        "ends it before: set `limits.hours`, or `goal.epochs` lower; "
+    )

@@ -147,6 +147,8 @@ def _precision(draft: "Draft") -> Decision:
 def _threads_reason(draft: "Draft", hardware: Hardware) -> str:
     cores = plural(hardware.cpu_cores, "core")
     if asked(draft, "how", "threads"):
+        if draft.training.threads * draft.training.ranks > hardware.cpu_cores:
+            return f"warning: as asked, but only {cores} may be used: threads wait for each other, which is slower"
         return f"as asked; {cores} may be used, others keep {hardware.load:.1f} of them busy"
     if hardware.load < 0.5:
         return f"all of {cores} that may be used: they are idle"

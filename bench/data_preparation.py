@@ -115,7 +115,7 @@ def timed(action: Callable[[], Any]) -> tuple[Any, Figure]:
 def with_surefit(model: Path, work: Path) -> Figure:
     """What `surefit train` does with the data before a run starts."""
     from surefit.data import check_data
-    from surefit.recipe.schema import DataSpec
+    from surefit.recipe.data_spec import DataSpec
     from surefit.tokens import load_chat_tokenizer
 
     tokenizer = load_chat_tokenizer(model)

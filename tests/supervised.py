@@ -17,7 +17,8 @@ from surefit.data.report import DatasetReport
 from surefit.launch.local.environment import RUN_VARIABLE
 from surefit.plan.plan import Plan
 from surefit.recipe import LoadedRecipe
-from surefit.recipe.schema import DataSpec, Recipe
+from surefit.recipe.data_spec import DataSpec
+from surefit.recipe.schema import Recipe
 from surefit.runs import RunFolder, RunState
 from surefit.supervise import Preflight, RunView, observe
 from surefit.supervise.records import SupervisorRecord

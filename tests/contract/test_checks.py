@@ -19,7 +19,7 @@ from surefit.data.checks import CHECKS
 from surefit.data.checks.check import Check, Terms
 from surefit.data.row import DataFile, Row
 from surefit.data.turns import settle_turns
-from surefit.recipe.schema import DataSpec
+from surefit.recipe.data_spec import DataSpec
 from surefit.tokens import Rendered
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "data"

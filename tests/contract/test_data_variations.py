@@ -15,7 +15,7 @@ from token_folders import tokenizer_named
 from varied_data import Row, Varied, changed, flat, talk, talks, write
 
 from surefit.data import DatasetReport, check_data
-from surefit.recipe.schema import DataSpec
+from surefit.recipe.data_spec import DataSpec
 
 Writer = Callable[[Path], None]
 

@@ -22,7 +22,7 @@ from surefit.diagnose import gather_evidence
 from surefit.diagnose.signatures import SIGNATURES
 from surefit.launch import LAUNCHERS, Order
 from surefit.models.families import Sizes, family_of
-from surefit.recipe.schema import DataSpec
+from surefit.recipe.data_spec import DataSpec
 from surefit.runs import create_run_folder
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -118,7 +118,7 @@ def _as_changes(
 def _as_columns(mapping: tuple[str, ...]) -> tuple[str, ...]:
     if not mapping:
         return ()
-    from surefit.recipe.schema import ColumnName
+    from surefit.recipe.data_spec import ColumnName
 
     for one in mapping:
         if "=" not in one.strip("="):

@@ -20,7 +20,7 @@ from surefit.data.row import DataFile, Row, Side
 from surefit.data.split import Split
 from surefit.data.turns import settle_turns
 from surefit.home import prepared_folder
-from surefit.recipe.schema import ROLES, DataSpec
+from surefit.recipe.data_spec import ROLES, DataSpec
 from surefit.tokens import ANSWERS_ONLY, ChatTokenizer, TemplateRefusalError
 
 BATCH_ROWS = 256  # rows handed to the tokenizer at once: enough for speed, little in memory

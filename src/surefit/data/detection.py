@@ -7,7 +7,7 @@ from typing import Any
 from surefit.data.formats import BY_NAME, FORMATS, Format
 from surefit.data.near_miss import near_miss
 from surefit.data.row import Row
-from surefit.recipe.schema import DataSpec
+from surefit.recipe.data_spec import DataSpec
 from surefit.units import plural
 
 ROWS_LOOKED_AT = 64

@@ -7,7 +7,7 @@ from pathlib import Path
 from surefit.data.row import DataFile, Side
 from surefit.models.folder import STARTER
 from surefit.models.starter_samples import starter_questions, starter_rows
-from surefit.recipe.schema import DataSpec
+from surefit.recipe.data_spec import DataSpec
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".arrow")
 COMPRESSIONS = (".gz", ".zst")

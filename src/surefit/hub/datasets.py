@@ -15,7 +15,7 @@ from surefit.hub.settings import Settings
 from surefit.hub.splits import Choice, Side, UnknownPartError, choose_files
 from surefit.hub.token import find_token
 from surefit.models.facts import HubFile
-from surefit.recipe.schema import DataSpec
+from surefit.recipe.data_spec import DataSpec
 from surefit.units import bytes_text, plural
 
 _CARD = "README.md"

@@ -10,7 +10,7 @@ import pytest
 from token_folders import tokenizer_named
 
 from surefit.data import DatasetReport, check_data, place_prepared
-from surefit.recipe.schema import DataSpec
+from surefit.recipe.data_spec import DataSpec
 from surefit.tokens import ChatTokenizer
 
 

@@ -8,7 +8,7 @@ import pytest
 from surefit.data.detection import Detection
 from surefit.data.row import DataFile, Row
 from surefit.data.turns import settle_turns
-from surefit.recipe.schema import DataSpec
+from surefit.recipe.data_spec import DataSpec
 
 FILE = DataFile("rows.jsonl", Path("rows.jsonl"), "train", 1)
 USER, ANSWER = {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}

@@ -9,7 +9,7 @@ from prepared_rows import answers_in, prepared_rows
 from token_folders import tokenizer_named
 
 from surefit.data import DatasetReport, check_data
-from surefit.recipe.schema import DataSpec
+from surefit.recipe.data_spec import DataSpec
 
 LIMIT = 48
 

@@ -9,7 +9,7 @@ from token_folders import tokenizer_named
 
 from surefit.data import DatasetReport, check_data
 from surefit.data.near_copies import Sketches
-from surefit.recipe.schema import DataSpec
+from surefit.recipe.data_spec import DataSpec
 
 WORDS = [
     *("river", "hill", "stone", "cloud", "harbour", "lantern", "market", "winter", "orchard"),

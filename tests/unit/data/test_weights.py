@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from token_folders import FAMILIES, tokenizer_named
 
 from surefit.data import DatasetReport, check_data
-from surefit.recipe.schema import DataSpec
+from surefit.recipe.data_spec import DataSpec
 from surefit.tokens import ChatTokenizer
 
 

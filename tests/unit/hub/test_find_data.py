@@ -12,7 +12,7 @@ from surefit.data import DatasetReport, check_data
 from surefit.errors import ExitCode, SurefitError
 from surefit.hub import find_data
 from surefit.hub.fake import FakeHub
-from surefit.recipe.schema import DataSpec
+from surefit.recipe.data_spec import DataSpec
 
 
 def rows(count: int, word: str = "a") -> list[dict[str, list[dict[str, str]]]]:

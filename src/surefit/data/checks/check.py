@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 
 from surefit.data.report import Severity
 from surefit.data.row import DataFile, Row
-from surefit.recipe.schema import DataSpec
+from surefit.recipe.data_spec import DataSpec
 from surefit.tokens import ChatTokenizer
 from surefit.units import count_text, plural
 

@@ -15,7 +15,7 @@ OUT_OF_MEMORY = re.compile(
     r"|CUDA error: out of memory|\[CUDA\]: out of memory|cudaErrorMemoryAllocation|"
     r"CUBLAS_STATUS_ALLOC_FAILED"
     r"|CUDNN_STATUS_ALLOC_FAILED|Failed to CUDA (?:malloc|calloc)|No executable batch size found"
-    r"|RESOURCE_EXHAUSTED: Out of memory",
+    r"|RESOURCE_EXHAUSTED: Out of memory|cuda runtime error \(2\) ?: out of memory",
     re.IGNORECASE,
 )
 _SIZE = r"(?P<{0}>[\d.]{{1,12}} ?[KMGT]i?B)"

@@ -15,7 +15,7 @@ _PROOFS = (
     r"[Dd]etected \d+ oom[-_ ]kill",
     r"\bOOMKilled\b",
     r"Exceeded (?:job|step) memory limit|exceeded memory limit",
-    r"task \d+: Out [Oo]f [Mm]emory",
+    r"tasks? [\d,-]+: Out [Oo]f [Mm]emory",
     r"\bState[=:] ?OUT_OF_MEMORY",
     r"worker was killed due to (?:the node running low on memory|memory pressure)|"
     r"OutOfMemoryError: Task was killed",

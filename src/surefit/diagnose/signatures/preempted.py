@@ -19,7 +19,7 @@ _STATES = (
     "SHUTDOWN",
 )
 _SAID = (
-    r"DUE TO (?:PREEMPTION|NODE FAIL\w*)|[Ss]pot .{0,20}(?:interruption|termination|reclaim|notice)"
+    r"DUE TO (?:PREEMPTION|NODE FAIL\w*|JOB REQUEUE)|[Ss]pot .{0,20}(?:interruption|termination|reclaim|notice)"
     r"|[Ii]nstance .{0,30}(?:terminat|reclaim|interrupt|preempt)\w*|\b[Pp]reempted\b|"
     r"[Pp]reemption notice"
     r"|[Nn]ode (?:failure|is being drained|\S+ (?:failed|is down|not responding))|NODE_FAIL|"

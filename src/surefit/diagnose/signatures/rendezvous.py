@@ -40,6 +40,7 @@ class RendezvousFailed(TextSignature):
         r"timeout|failed|closed)",
         r"Timed out after \d+ seconds waiting for clients\. (?P<joined>\d+/\d+) clients joined",
         r"[Tt]imeout.{0,40}waiting for.{0,30}(?:nodes|clients|workers|ranks|participants)",
+        r"connect\(\) timed out\. Original timeout was (?P<limit>\d+ ?\w+)",
         r"store->get\('\w+'\) got error: Socket Timeout",
         r"DistStoreError|DistNetworkError|(?:TCPStore|c10d store).{0,60}(?:timed? ?out|fail|"
         r"refused)",

@@ -2,7 +2,7 @@
 
 from surefit.diagnose.diagnosis import Diagnosis
 from surefit.diagnose.evidence import Evidence
-from surefit.diagnose.signatures.signature import TextSignature
+from surefit.diagnose.signatures.signature import Found, TextSignature
 
 
 class SharedMemoryFull(TextSignature):
@@ -33,6 +33,7 @@ class SharedMemoryFull(TextSignature):
         r"killed by signal: Bus error|Fatal Python error: Bus error|\bBus error\b",
         r"(?:/dev/shm|\bshm\b).{0,120}(?:No space left|os error 28|Errno 28|full|too small)",
         r"(?:No space left|Errno 28).{0,80}(?:/dev/shm|/torch_\d+|psm_\w+|nccl-\w+)",
+        r"(?:/torch_\d+|/psm_\w+|/nccl-\w+).{0,80}(?:No space left|Errno 28)",
         r"Error while creating shared memory segment .{0,20}/dev/shm",
         r"shared memory.{0,60}(?:exhausted|too small|limit|not enough)",
     )
@@ -43,6 +44,10 @@ class SharedMemoryFull(TextSignature):
         "workers "
         "(num_workers) to 0"
     )
+
+    def accepts(self, found: Found) -> bool:
+        """A limit of open files speaks of shared memory objects as well; it is another failure."""
+        return "Too many open files" not in found.text
 
     def match(self, evidence: Evidence) -> Diagnosis | None:
         """The text, or signal 7 without any text."""

@@ -41,7 +41,8 @@ class KernelLibrary(TextSignature):
         r"(?P<package>FlashAttention) only supports",
         r"(?P<package>flash[_-]attn\w*).{0,120}(?:undefined symbol|cannot open shared|not "
         r"installed)",
-        r"^(?:ImportError|OSError): (?P<package>lib(?:cudart|cublas|cudnn|cusparse|nvrtc|cufft)\S*\.so\S*): cannot open shared",
+        r"^(?:ImportError|OSError): (?P<package>lib(?:cudart|cublas|cudnn|cusparse|nvrtc|cufft)\S*"
+        r"\.so\S*): cannot open shared",
         r"undefined symbol: (?P<symbol>\S+)",
         r"No module named '(?P<package>flash_attn\w*|bitsandbytes|xformers|triton|causal_conv1d|"
         r"mamba_ssm"

@@ -1,8 +1,10 @@
 """Preparing a file of chats against TRL's own preparation, and against the tokenizers library alone.
 
-    scripts/bench data_preparation [--rows 20000] [--pairs 3] [--model FOLDER] [--alone] [--name NAME]
+    scripts/bench data_preparation [--rows 20000] [--rounds 3] [--model FOLDER] [--alone] [--name NAME]
 
-Every run is a process of its own, the variants alternate, and all have one thread and the same file:
+Every run is a process of its own with one thread, and all have the same file. The variants of a round run
+at the same time and share one core, which changes from round to round: what else the machine does, also
+on the other half of that core, then hits all of them alike.
 
 surefit  `check_data(..., prepare=True)`: read, all checks, template, tokens, mask, written to the disk
 trl      `datasets.load_dataset` and what SFTTrainer does with it when it is made: template, tokens, cut,
@@ -31,6 +33,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +47,10 @@ Figure = dict[str, Any]
 
 
 def main() -> int:
-    """Run the pairs and print the table."""
+    """Run the rounds and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--model", type=Path, default=STARTER)
     parser.add_argument("--name")
     parser.add_argument("--alone", action="store_true")
@@ -61,11 +64,17 @@ def main() -> int:
         work = Path(folder)
         write_chats(work / "chats.jsonl", given.rows, alone=given.alone)
         figures: dict[str, list[Figure]] = {name: [] for name in VARIANTS}
-        for number in range(given.pairs):
-            for name in VARIANTS:
-                figures[name].append(run_one(name, given.model.resolve(), work))
+        cores = sorted(os.sched_getaffinity(0))
+        for number in range(given.rounds):
+            os.sched_setaffinity(0, {cores[number % len(cores)]})
+            with ThreadPoolExecutor(len(VARIANTS)) as together:
+                runs = [
+                    together.submit(run_one, name, given.model.resolve(), work) for name in VARIANTS
+                ]
+            for name, run in zip(VARIANTS, runs, strict=True):
+                figures[name].append(run.result())
                 shown = rate(figures[name][-1], "tokens")
-                print(f"pair {number + 1}: {name:8} {shown:9,.0f} tokens/CPU s", flush=True)
+                print(f"round {number + 1}: {name:8} {shown:9,.0f} tokens/CPU s", flush=True)
         lengths = sorted(json.loads((work / "lengths.json").read_text()))
     name = given.name or f"{given.model.resolve().name}_{given.rows}{'_alone' * given.alone}"
     text = report(figures, given, lengths)
@@ -223,12 +232,12 @@ def rate(figure: Figure, what: str) -> float:
 
 
 def ratios(figures: dict[str, list[Figure]], name: str, to: str, what: str) -> tuple[float, ...]:
-    """Median, smallest and largest of the pairs' ratios of rates."""
-    pairs = [
+    """Median, smallest and largest of the rounds' ratios of rates."""
+    rounds = [
         rate(one, what) / rate(other, what)
         for one, other in zip(figures[name], figures[to], strict=True)
     ]
-    return statistics.median(pairs), min(pairs), max(pairs)
+    return statistics.median(rounds), min(rounds), max(rounds)
 
 
 def reached(figures: dict[str, list[Figure]]) -> bool:
@@ -242,7 +251,7 @@ def reached(figures: dict[str, list[Figure]]) -> bool:
 
 
 def same_ids(figures: dict[str, list[Figure]]) -> bool:
-    """Whether surefit and TRL gave the same ids for all rows, in every pair."""
+    """Whether surefit and TRL gave the same ids for all rows, in every round."""
     return len({figure["ids"] for name in ("surefit", "trl") for figure in figures[name]}) == 1
 
 
@@ -262,8 +271,8 @@ def report(figures: dict[str, list[Figure]], given: argparse.Namespace, lengths:
         "",
         f"{rows:,} chats by seed ({shared}), "
         f"{tokens:,} tokens, lengths {spread_text} (min, median, mean, p90, max), cut at {MAX_LENGTH}. "
-        f"{given.pairs} rounds in the order {', '.join(figures)}; one thread; CPU seconds of the work "
-        f"alone. `bench/data_preparation.py` says what each variant does. tokenizers {tokenizers.__version__}, "
+        f"{given.rounds} rounds; the variants of a round run at the same time on one core, with one thread "
+        f"each; CPU seconds of the work alone. `bench/data_preparation.py` says what each variant does. tokenizers {tokenizers.__version__}, "
         f"transformers {transformers.__version__}, datasets {datasets.__version__}, trl {trl.__version__}.",
         "",
         "| variant | CPU s (range) | rows per CPU s | tokens per CPU s | rows against TRL: median (range) "

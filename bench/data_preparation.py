@@ -273,7 +273,8 @@ def report(figures: dict[str, list[Figure]], given: argparse.Namespace, lengths:
         f"{tokens:,} tokens, lengths {spread_text} (min, median, mean, p90, max), cut at {MAX_LENGTH}. "
         f"{given.rounds} rounds; the variants of a round run at the same time on one core, with one thread "
         f"each; CPU seconds of the work alone. `bench/data_preparation.py` says what each variant does. "
-        f"tokenizers {tokenizers.__version__}, transformers {transformers.__version__}, datasets {datasets.__version__}, trl {trl.__version__}.",
+        f"tokenizers {tokenizers.__version__}, transformers {transformers.__version__}, "
+        f"datasets {datasets.__version__}, trl {trl.__version__}.",
         "",
         "| variant | CPU s (range) | rows per CPU s | tokens per CPU s | rows against TRL: median (range) "
         "| tokens against bare: median (range) | peak memory | CPU s of the process |",

@@ -114,7 +114,13 @@ def run_once(
             "max_length": 128,
             "learning_rate": 1e-3 if method == "full" else 5e-3,
         },
-        "how": {"threads": 1, "micro_batch": micro, "layout": "flat", **SEVERAL[strategy]},
+        "how": {
+            "threads": 1,
+            "micro_batch": micro,
+            "layout": "flat",
+            "precision": "float32",
+            **SEVERAL[strategy],
+        },
     }
     made = preflight(recipe_from(values, data.parent))
     run = start(made, name)

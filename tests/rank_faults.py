@@ -5,7 +5,7 @@ import sys
 import time
 from typing import Any
 
-from surefit.train.__main__ import main
+from surefit.train.__main__ import leave, main
 
 AT_STEP = 3
 
@@ -14,6 +14,7 @@ def break_rank(fault: str) -> None:
     """Put the fault into this process."""
     import torch
 
+    sys.modules["bitsandbytes"] = None  # type: ignore[assignment]
     from surefit.train import checkpoint, model, sharding, trainer
 
     first = os.environ["RANK"] == "0"
@@ -49,4 +50,4 @@ def break_rank(fault: str) -> None:
 if __name__ == "__main__":
     if "RANK" in os.environ:
         break_rank(sys.argv[1])
-    sys.exit(main(sys.argv[2:]))
+    leave(main(sys.argv[2:]))

@@ -324,3 +324,38 @@ def test_a_checkpoint_of_other_ranks_is_refused(
     (problem,) = problems(run)
     assert "of 2 ranks (fsdp), and the plan is for 2 (ddp)" in problem.what
     assert "how.strategy: fsdp" in problem.next
+
+
+def test_a_supervisor_knows_a_killed_rank_within_3_seconds(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from supervised import clean_home, nothing_left, record_of, wait_for_state
+    from tiny_run import conversations
+
+    from surefit.recipe import recipe_from
+    from surefit.runs import RunState
+    from surefit.supervise import preflight, start
+
+    monkeypatch.setenv("SUREFIT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
+    rows = [json.dumps({"messages": one}) for one in conversations(40)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(rows) + "\n")
+    recipe = {
+        "model": str(model),
+        "data": {"train": "rows.jsonl"},
+        "method": {"type": "lora", "rank": 4},
+        "goal": {"epochs": 5000, "max_length": 128},
+        "how": {"threads": 1, "ranks": 2, "precision": "float32"},
+    }
+    with clean_home(tmp_path / "home") as home:
+        run = start(preflight(recipe_from(recipe, tmp_path)))
+        wait_for_state(run, RunState.TRAINING, RunState.FAILED, seconds=SLOW)
+        _, second = ranks_of(record_of(run).worker_pid or 0)
+        began = time.monotonic()
+        os.kill(second, signal.SIGKILL)
+        view = wait_for_state(run, RunState.FAILED, seconds=10)
+        assert time.monotonic() - began < 3
+        assert view.diagnosis is not None
+        assert (view.diagnosis.failure_class, view.diagnosis.root_rank) == ("KILLED", 1)
+        assert "rank 1" in (view.cause or "")
+        nothing_left(home)

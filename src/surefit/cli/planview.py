@@ -100,9 +100,10 @@ def _in_a_step(training: TrainingPlan) -> str:
 
 
 def _passes(training: TrainingPlan) -> str:
+    on = f" on each of {training.ranks} ranks" if training.ranks > 1 else ""
     if training.accumulation == 1:
-        return "all at once"
-    return f"{training.micro_batch} at a time, {training.accumulation} passes"
+        return f"{training.micro_batch} at once{on}" if on else "all at once"
+    return f"{training.micro_batch} at a time{on}, {training.accumulation} passes"
 
 
 def _disk(view: PlanView, plan: Plan) -> str:

@@ -24,7 +24,7 @@ CLOSING_LINES = 60  # how many of the last lines can speak of the end
 _WARNING = re.compile(
     r"\b(?:WARN(?:ING)?|[Ww]arning|\w+Warning|INFO|DEBUG|NOTICE|[Rr]etry(?:ing)?|[Nn]otice:|"
     r"[Hh]int:)\b"
-    r"|^\[notice\]|ignored\b|falling back|previous (?:run|attempt)|^wandb:"
+    r"|^Failed to load .* from kernels-community|^\[notice\]|ignored\b|falling back|previous (?:run|attempt)|^wandb:"
 )
 WEIGHTS = re.compile(
     r"(^|/)(adapter_model|model|pytorch_model|consolidated)[^/]*\.(safetensors|bin|pt|pth)$|\.gguf$"

@@ -10,7 +10,12 @@ from surefit.errors import OutsideError, WorkerExit
 from surefit.plan.plan import Plan
 from surefit.runs.folder import RunFolder
 from surefit.train.download import download, is_complete
-from surefit.train.environment import prepare_process, restart_in, worker_environment
+from surefit.train.environment import (
+    hide_unused_libraries,
+    prepare_process,
+    restart_in,
+    worker_environment,
+)
 from surefit.train.failures import WorkerEnd
 from surefit.train.journal import Journal
 from surefit.train.place import STOP_SIGNAL, Place
@@ -47,6 +52,7 @@ def main(arguments: list[str]) -> int:
         journal.start()
         # Which of its kernels bitsandbytes has found is of no use to whoever reads the log.
         logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
+        hide_unused_libraries(plan.training)
         with journal.phase("import"):
             from surefit.train.run import train
         train(plan, journal, stop)

@@ -53,7 +53,10 @@ def _micro_reason(draft: "Draft", by_user: bool) -> str:
         return "as asked"
     larger = [one for one in draft.others if one.setup.micro_batch > size]
     if not larger:
-        return "the whole batch in one pass: the fastest, and it fits"
+        whole = (
+            "a rank's whole part of the batch" if draft.training.ranks > 1 else "the whole batch"
+        )
+        return f"{whole} in one pass: the fastest, and it fits"
     next_size = min(one.setup.micro_batch for one in larger)
     best = min(
         (one for one in larger if one.setup.micro_batch == next_size), key=lambda one: one.cost

@@ -39,6 +39,7 @@ def plan_text(plan: Plan, *, all_reasons: bool = False) -> str:
     head = paragraph(view.reason, 2, width, f"{verdict}: ")
     lines = [
         mark(verdict, _GOOD[view.verdict]) + head[len(verdict) :],
+        *_what_to_do(view, width),
         "",
         *_memory(view, width),
         "",
@@ -49,6 +50,17 @@ def plan_text(plan: Plan, *, all_reasons: bool = False) -> str:
     if view.way_out:
         lines += ["", *_way_out(view.way_out, plan.verdict == "fits", width)]
     return "\n".join(lines)
+
+
+def _what_to_do(view: PlanView, width: int) -> list[str]:
+    """Why and next, in the words that `surefit train` refuses with."""
+    words = view.not_fitting
+    if words is None:
+        return []
+    return [
+        paragraph(words.why, 7, width, "  why:"),
+        paragraph(words.next_step, 7, width, " next:"),
+    ]
 
 
 def _memory(view: PlanView, width: int) -> list[str]:

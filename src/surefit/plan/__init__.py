@@ -1,5 +1,6 @@
 """What was decided, and why: arithmetic over a recipe, a model, a machine and the data."""
 
+from surefit.plan.not_fitting import NotFitting, why_not_fitting
 from surefit.plan.plan import AccountItem, Decision, Plan, Range, TrainingPlan, Verdict, WayOut
 from surefit.plan.planner import make_plan, planned_max_length
 from surefit.plan.view import Bar, PlanView, view_plan
@@ -8,6 +9,7 @@ __all__ = [
     "AccountItem",
     "Bar",
     "Decision",
+    "NotFitting",
     "Plan",
     "PlanView",
     "Range",
@@ -17,4 +19,5 @@ __all__ = [
     "make_plan",
     "planned_max_length",
     "view_plan",
+    "why_not_fitting",
 ]

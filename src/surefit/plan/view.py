@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from surefit.plan.not_fitting import NotFitting, why_not_fitting
 from surefit.plan.plan import Decision, Plan, WayOut
 from surefit.units import bytes_text, seconds_text
 
@@ -33,6 +34,7 @@ class PlanView:
     decisions: tuple[Decision, ...]
     warnings: tuple[Decision, ...]
     way_out: tuple[WayOut, ...]
+    not_fitting: NotFitting | None
 
 
 def view_plan(plan: Plan) -> PlanView:
@@ -59,4 +61,5 @@ def view_plan(plan: Plan) -> PlanView:
         decisions=plan.decisions,
         warnings=tuple(one for one in plan.decisions if one.reason.startswith("warning")),
         way_out=plan.way_out,
+        not_fitting=why_not_fitting(plan),
     )

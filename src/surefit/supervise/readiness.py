@@ -9,10 +9,10 @@ from surefit.hardware import Hardware, detect_machine
 from surefit.home import home_folder, make_folder
 from surefit.hub import find_data, find_model, refuse_unfetchable
 from surefit.models import ModelFacts
-from surefit.plan import Plan, make_plan, planned_max_length
+from surefit.plan import Plan, make_plan, planned_max_length, why_not_fitting
 from surefit.recipe import LoadedRecipe
 from surefit.tokens import load_chat_tokenizer
-from surefit.units import bytes_text, plural
+from surefit.units import plural
 
 _NAMED_FINDINGS = 3
 
@@ -109,47 +109,6 @@ def refuse_plan(plan: Plan) -> None:
         OutsideError: its model has to be fetched, and that is not possible.
     """
     refuse_unfetchable(plan.model)
-    if plan.verdict == "does_not_fit":
-        raise _does_not_fit(plan)
-
-
-def _does_not_fit(plan: Plan) -> Refused:
-    """Memory, disk, time or money: named is what falls short, not always the memory."""
-    details = {"plan": plan.model_dump(mode="json")}
-    device = plan.devices[0] if plan.devices else plan.hardware.name
-    needed = sum(item.bytes for item in plan.disk)
-    if plan.low_bytes > plan.budget_bytes:
-        largest = max(plan.account, key=lambda item: item.bytes, default=None)
-        ways = [
-            f"set `{way.change}` ({bytes_text(way.peak_bytes)}{_same(way.same_result)})"
-            for way in plan.way_out
-        ]
-        return Refused(
-            f"the plan does not fit: {bytes_text(plan.peak_bytes)} needed, "
-            f"{bytes_text(plan.budget_bytes)} free on {device}",
-            f"{largest.item} takes {bytes_text(largest.bytes)}: {largest.why}"
-            if largest
-            else plan.verdict_reason,
-            ", or ".join(ways[:3]) or "choose a smaller model, or a machine with more memory",
-            details=details,
-        )
-    if needed > plan.disk_free_bytes:
-        largest = max(plan.disk, key=lambda item: item.bytes)
-        return Refused(
-            f"the disk is too small for this run: {bytes_text(needed)} needed, "
-            f"{bytes_text(plan.disk_free_bytes)} free in {plan.hardware.disk_folder}",
-            f"{largest.item} takes {bytes_text(largest.bytes)}: {largest.why}",
-            "free some space, set `how.keep_checkpoints: 1`, or set SUREFIT_HOME to a folder on another disk",
-            details=details,
-        )
-    ways = [f"set `{way.change}`{_same(way.same_result)}" for way in plan.way_out]
-    return Refused(
-        f"the plan does not fit: {plan.verdict_reason}",
-        "a run that cannot end inside its limits would cost all of them and give nothing",
-        ", or ".join(ways[:3]) or "raise the limit, or set `goal.epochs` lower",
-        details=details,
-    )
-
-
-def _same(same_result: bool) -> str:
-    return ", same result" if same_result else ""
+    words = why_not_fitting(plan)
+    if words is not None:
+        raise Refused(*words, details={"plan": plan.model_dump(mode="json")})

@@ -56,7 +56,6 @@ def _files_of(name: HubName, side: Side, source: str, say: Say) -> tuple[Fetched
     client = Client(subject, AT_THE_TERMINAL, say)
     cache = RepoCache(settings.cache, "dataset", name.repo)
     listing = list_files(client, cache)
-    cache.keep_listing(listing.commit, listing.as_json())
     if listing.remark:
         say(listing.remark)
     choice = _chosen(client, cache, listing, side)

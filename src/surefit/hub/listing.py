@@ -1,5 +1,6 @@
 """What a repository holds at a commit: asked, or remembered where nobody answers."""
 
+import json
 import os
 import time
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from surefit.hub.cache import COMMIT, RepoCache
 from surefit.hub.client import Client
 from surefit.hub.failures import not_the_hub, offline, wrong_kind
 from surefit.models.facts import HubFile
+from surefit.models.weights import INDEX
 
 Access = Literal["public", "gated", "private"]
 Headers = dict[str, dict[str, tuple[str, tuple[int, ...]]]]
@@ -35,6 +37,8 @@ class Listing:
     access: Access = "public"
     remark: str = ""
     headers: Headers = field(default_factory=dict)
+    partial: bool = False
+    """What another client has fetched: there may be more."""
 
     def as_json(self) -> dict[str, Any]:
         """For the disk."""
@@ -58,7 +62,7 @@ def list_files(client: Client, cache: RepoCache) -> Listing:
     subject = client.subject
     revision = subject.name.revision or "main"
     pinned = _remembered(cache, revision) if COMMIT.fullmatch(revision) else None
-    if pinned is not None:
+    if pinned is not None and not pinned.partial:
         return pinned
     if subject.settings.offline:
         return _from_cache(
@@ -75,7 +79,11 @@ def list_files(client: Client, cache: RepoCache) -> Listing:
             raise error from None
     known = _remembered(cache, found.commit)
     cache.keep_ref(revision, found.commit)
-    return Listing(found.commit, found.files, found.access, headers=known.headers if known else {})
+    listing = Listing(
+        found.commit, found.files, found.access, headers=known.headers if known else {}
+    )
+    cache.keep_listing(found.commit, listing.as_json())
+    return listing
 
 
 def _asked(client: Client, revision: str) -> Listing:
@@ -133,13 +141,31 @@ def _from_cache(client: Client, cache: RepoCache, why: str) -> Listing:
     found = _remembered(cache, commit) if commit else None
     if found is None:
         raise offline(subject, f"no commit of {revision!r} was ever fetched here")
+    if found.partial and subject.name.kind == "model" and (lacking := _lacking(found, cache)):
+        raise offline(subject, f"only a part of it was fetched here, without {lacking}")
     since = cache.asked_at(revision)
     day = time.strftime(" (%Y-%m-%d)", time.localtime(since)) if since else ""
     remark = (
         f"{subject.noun} is taken from the cache: commit {found.commit[:7]}, what {revision} was when "
         f"it was last asked{day}; the Hub {why}"
     )
-    return Listing(found.commit, found.files, found.access, remark, found.headers)
+    return Listing(found.commit, found.files, found.access, remark, found.headers, found.partial)
+
+
+def _lacking(listing: Listing, cache: RepoCache) -> str | None:
+    """What a model that another client has fetched lacks; None: it is whole."""
+    if "config.json" not in listing.files:
+        return "config.json"
+    if "model.safetensors" in listing.files:
+        return None
+    if INDEX not in listing.files:
+        return "weights"
+    try:
+        index = json.loads((cache.snapshot(listing.commit) / INDEX).read_bytes())
+        wanted = sorted(set(index["weight_map"].values()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None  # whoever reads it says what is wrong with it
+    return next((name for name in wanted if name not in listing.files), None)
 
 
 def _remembered(cache: RepoCache, commit: str) -> Listing | None:
@@ -173,4 +199,4 @@ def _from_snapshot(cache: RepoCache, commit: str) -> Listing | None:
                 inside = path.relative_to(root).as_posix()
                 size = path.stat().st_size
                 files[inside] = HubFile(path=inside, size_bytes=size, etag=etag)
-    return Listing(commit, files) if files else None
+    return Listing(commit, files, partial=True) if files else None

@@ -28,6 +28,7 @@ _SCHEME = re.compile(r"hf:/{1,2}(?P<kind>models/|datasets/|spaces/)?(?P<rest>.*)
 _FILE_ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".parquet", ".arrow")
 _PACKED = (".gz", ".zst")
 _LONGEST = 96  # characters of `org/name`, the Hub's own limit
+_KINDS = {"models/": "model", "datasets/": "data set", "spaces/": "Space"}
 WORDS = frozenset({"starter", "none"})
 
 Kind = Literal["model", "dataset"]
@@ -81,7 +82,7 @@ def _explicit(source: str, scheme: re.Match[str], kind: Kind, field: str) -> Hub
     if found is None or other:
         raise RecipeError(
             f"{source!r} names no {_noun(kind)} on the Hub",
-            f"it is a name of a {scheme['kind'][:-2]}"
+            f"that is how a {_KINDS[scheme['kind']]} is named"
             if other and scheme["kind"]
             else "a name there has two parts, the owner and the name",
             f"write `{field}: {example}`, with `@REVISION` where a certain commit is wanted",

@@ -47,9 +47,9 @@ def download(run: RunFolder, plan: Plan) -> int:
                 progress=lambda done, total: journal.progress(done, total, "bytes"),
                 say=lambda text: tell(journal, text),
             )
-    if end.code != WorkerExit.DONE:
-        return end.code
-    start_again()
+    if end.code == WorkerExit.DONE:
+        start_again()
+    return end.code
 
 
 def tell(journal: Journal, text: str) -> None:

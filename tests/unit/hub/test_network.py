@@ -146,6 +146,30 @@ def test_offline_asks_nobody(
     assert hub.requests == []
 
 
+@pytest.mark.parametrize("lacking", ["model.safetensors", "config.json"])
+def test_a_part_that_another_client_has_fetched_is_not_taken_for_the_whole(
+    hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacking: str
+) -> None:
+    from huggingface_hub import snapshot_download
+
+    cache = tmp_path / "hf" / "hub"
+    snapshot_download(
+        "ann/tiny", endpoint=hub.url, cache_dir=cache, ignore_patterns=[lacking], token=False
+    )
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(SurefitError) as caught:
+        find_model("ann/tiny", tmp_path)
+    assert "HF_HUB_OFFLINE" in caught.value.what
+    assert ("weights" if "model" in lacking else lacking) in caught.value.why
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    hub.fail(r".", status=503)
+    with pytest.raises(SurefitError) as caught:
+        find_model("ann/tiny", tmp_path)
+    assert "503" in caught.value.why
+    hub.heal()
+    assert find_model("ann/tiny", tmp_path).facts.parameters.total > 10**6
+
+
 def test_a_refusal_is_no_missing_network_although_the_cache_has_it(
     hub: FakeHub, tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """Data sets of the Hub as files: which ones, fetched one by one into the Hub's cache, verified."""
 
+import difflib
 import time
 from pathlib import Path
 
@@ -136,7 +137,7 @@ class _Told:
 
 def _unknown_part(subject: Subject, error: UnknownPartError) -> SurefitError:
     name, known = subject.name, ", ".join(error.known) or "none"
-    first = error.known[0] if error.known else ""
+    first = _nearest(error)
     if error.part == "subset":
         example = name.with_part(first, name.split or "train") if first else name.repo
     else:
@@ -157,6 +158,13 @@ def _unknown_part(subject: Subject, error: UnknownPartError) -> SurefitError:
         where=subject.field,
         worker_exit=WorkerExit.INPUT_MISSING,
     )
+
+
+def _nearest(error: UnknownPartError) -> str:
+    """What was probably meant: the nearest name, else `train`, else the first."""
+    near = difflib.get_close_matches(error.asked or "", error.known, n=1)
+    usual = ["train"] if "train" in error.known else []
+    return next(iter([*near, *usual, *error.known]), "")
 
 
 def _no_files(subject: Subject, listing: Listing) -> SurefitError:

@@ -20,7 +20,7 @@ from surefit.models import ModelFacts, read_model_facts
 from surefit.models.facts import HubFile, HubOrigin
 from surefit.models.reading import facts_of
 from surefit.models.weights import INDEX, Weights, put_together, weight_files
-from surefit.units import bytes_text
+from surefit.units import bytes_text, plural
 
 # What a model is read from before its weights are, and what belongs to the result of a run.
 SMALL_FILES = (
@@ -173,7 +173,7 @@ def refuse_unfetchable(facts: ModelFacts) -> None:
     whole = bytes_text(sum(file.size_bytes for file in missing))
     raise OutsideError(
         f"the weights of {facts.hub.repo} are not here, and {settings.offline} forbids to fetch them",
-        f"{len(missing)} files of commit {facts.hub.commit[:7]} are missing ({whole})",
+        f"of commit {facts.hub.commit[:7]}, {plural(len(missing), 'file')} ({whole}) must be fetched",
         f"unset {settings.offline} and start again, or fetch them where there is a network: "
         f"`hf download {facts.hub.repo} --revision {facts.hub.commit}`",
         where="model",

@@ -139,6 +139,8 @@ SUBSETS = {"README.md": CARD, "en/train.jsonl": lines(4), "de/train.jsonl": line
         ("ann/script", "has no file that surefit reads", "@refs/convert/parquet"),
         ("ann/nothing", "has no file that surefit reads", "@refs/convert/parquet"),
         ("ann/missing", "there is no data set ann/missing", "search=missing"),
+        ("ann/two:tset", "has no split 'tset'", "ann/two:test"),
+        ("ann/two:zzz", "has no split 'zzz'", "ann/two:train"),
         ("ann/plain@v7", "has no revision 'v7'", "leave `@v7` away"),
         ("ann/model", "is a model", "model: ann/model"),
     ],
@@ -148,6 +150,7 @@ def test_what_cannot_be_chosen_or_found_says_what_there_is(
 ) -> None:
     hub.add_dataset("ann/subsets", SUBSETS)
     hub.add_dataset("ann/plain", {"train.jsonl": lines(4)})
+    hub.add_dataset("ann/two", {"test.jsonl": lines(4), "train.jsonl": lines(4)})
     hub.add_dataset("ann/script", {"script.py": "x", "README.md": ""})
     hub.add_dataset("ann/nothing", {"README.md": "x"})
     hub.add_model("ann/model", {"config.json": "{}"})

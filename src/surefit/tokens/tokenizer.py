@@ -3,7 +3,6 @@
 import array
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,33 +11,11 @@ import tokenizers
 
 from surefit.errors import Refused
 from surefit.tokens.answers import ANSWERS_ONLY, Loss, answer_spans
+from surefit.tokens.encoded import EncodedRow, Rendered, border, mask_of
 from surefit.tokens.folder import TokenizerFolder, read_tokenizer_folder
 from surefit.tokens.scan import AnswerScan
-from surefit.tokens.template import ChatTemplate, Message, Span, TemplateRefusalError
+from surefit.tokens.template import ChatTemplate, Message, TemplateRefusalError
 from surefit.tokens.words import WordTokens, word_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedRow:
-    """A row as it is trained.
-
-    `ids` and `mask` have the same length; a mask byte of 1 marks a token that carries loss.
-    """
-
-    ids: list[int]
-    mask: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Rendered:
-    """A conversation as text, with the character spans that carry loss."""
-
-    text: str
-    spans: list[Span]
-    begins: bool = False
-    """Whether the tokenizer shall add its own tokens, such as the one that begins a text."""
-    weights: list[float] | None = None
-    """How much each span weighs in the loss; None: all of them 1."""
 
 
 class ChatTokenizer:
@@ -268,7 +245,7 @@ class ChatTokenizer:
             [rendered.text for rendered in batch], add_special_tokens=begins
         )
         return [
-            EncodedRow(encoding.ids, _mask(encoding, rendered.spans))
+            EncodedRow(encoding.ids, mask_of(encoding, rendered.spans))
             for encoding, rendered in zip(encodings, batch, strict=True)
         ]
 
@@ -279,7 +256,7 @@ class ChatTokenizer:
         encoding = self._tokenizer.encode(rendered.text, add_special_tokens=rendered.begins)
         found = array.array("f", bytes(4 * len(encoding.ids)))
         for span, weight in zip(rendered.spans, rendered.weights, strict=True):
-            for place, mark in enumerate(_mask(encoding, [span])):
+            for place, mark in enumerate(mask_of(encoding, [span])):
                 found[place] = max(found[place], weight * mark)
         return found
 
@@ -293,13 +270,13 @@ class ChatTokenizer:
     def pieces(self, rendered: Rendered, limit: int | None = None) -> tuple[tuple[str, bool], ...]:
         """The text of a row cut at `limit` tokens, in runs of tokens that are trained or not."""
         encoding = self._tokenizer.encode(rendered.text, add_special_tokens=rendered.begins)
-        mask = _mask(encoding, rendered.spans)[:limit]
+        mask = mask_of(encoding, rendered.spans)[:limit]
         offsets = encoding.offsets[: len(mask)]
         borders = [at for at in range(1, len(mask)) if mask[at] != mask[at - 1]]
         starts, stops = [0, *borders], [*borders, len(mask)]
         return tuple(
             (
-                rendered.text[offsets[start][0] if start else 0 : _border(offsets, stop)],
+                rendered.text[offsets[start][0] if start else 0 : border(offsets, stop)],
                 bool(mask[start]),
             )
             for start, stop in zip(starts, stops, strict=True)
@@ -411,31 +388,3 @@ def _load_tokenizer(parts: TokenizerFolder) -> tokenizers.Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
-
-
-def _mask(encoding: tokenizers.Encoding, spans: Sequence[Span]) -> bytes:
-    """1 for every token that shares a character with a span."""
-    mask = bytearray(len(encoding.ids))
-    for start, end in spans:
-        first = _token_at(encoding, range(start, end))
-        last = _token_at(encoding, range(end - 1, start - 1, -1))
-        if first is not None and last is not None:
-            # A letter beyond ASCII may have several tokens, and the library names its first one.
-            while (place := encoding.token_to_chars(last + 1)) and place[0] < end:
-                last += 1
-            mask[first : last + 1] = b"\x01" * (last + 1 - first)
-    return bytes(mask)
-
-
-def _border(offsets: Sequence[Span], stop: int) -> int:
-    """Where the text of a run ends: where the next one begins, so that no character is lost."""
-    return offsets[stop][0] if stop < len(offsets) else offsets[-1][1]
-
-
-def _token_at(encoding: tokenizers.Encoding, characters: range) -> int | None:
-    """The token of the first character that has one; trimmed white space has none."""
-    for character in characters:
-        token: int | None = encoding.char_to_token(character)
-        if token is not None:
-            return token
-    return None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from token_folders import FAMILIES, SHIPPED, tokenizer_named
 
 from surefit.tokens import ChatTokenizer, Rendered, TemplateRefusalError
-from surefit.tokens.tokenizer import EncodedRow, _mask
+from surefit.tokens.encoded import EncodedRow, mask_of
 from surefit.tokens.unicode_classes import KNOWN_TEXT, python_pattern
 from surefit.tokens.words import WORDS_KEPT, WordTokens, word_tokens
 
@@ -210,7 +210,9 @@ def test_a_span_anywhere_gives_the_mask_of_the_library(text: str, start: int, le
     spans = [(start, start + length)] if start + length <= len(text) else []
     found = _table(_tokenizer({})).encode(text, spans)
     wanted = tokenizers.Tokenizer.from_file(str(SHIPPED / "chatml" / "tokenizer.json"))
-    assert found is None or found[1] == _mask(wanted.encode(text, add_special_tokens=False), spans)
+    assert found is None or found[1] == mask_of(
+        wanted.encode(text, add_special_tokens=False), spans
+    )
 
 
 def test_every_token_of_the_last_letter_is_trained() -> None:
@@ -219,7 +221,7 @@ def test_every_token_of_the_last_letter_is_trained() -> None:
     encoding = tokenizer.encode(text, add_special_tokens=False)
     letter = [at for at, place in enumerate(encoding.offsets) if place[1] == len(text)]
     assert len(letter) > 1, "the letter must have several tokens for this to mean anything"
-    mask = _mask(encoding, [(0, len(text))])
+    mask = mask_of(encoding, [(0, len(text))])
     assert set(mask) == {1}
     assert _table(_tokenizer({})).encode(text, [(0, len(text))]) == (encoding.ids, mask)
 

@@ -26,7 +26,7 @@ from surefit.supervise.redaction import Redactor
 from surefit.supervise.spent import spent_before
 
 Result = TypeVar("Result")
-TICK_SECONDS = 0.1
+TICK_SECONDS = 0.25  # a death is heard at once, by its pidfd; the rest may wait so long
 LOOK_SECONDS = 1.0  # between two looks at heartbeats, traffic and disk
 STOP_GRACE_SECONDS = 7.0
 LIMIT_GRACE_SECONDS = 60.0  # a checkpoint is worth more than a minute

@@ -105,6 +105,7 @@ def _a6000(row: dict[str, str]) -> dict[str, Any]:
         "autocast": "bfloat16" if mixed else None,
         "optimizer": "foreach",
         "keeps_gradients": True,
+        "keeps_outputs": True,
         "kernel": "flash",
         "compute_capability": 8.6,
     }

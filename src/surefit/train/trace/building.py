@@ -114,18 +114,15 @@ def _adapted(model: Any, method: AdapterMethod, request: TraceRequest) -> Any:
 
 def materialize(model: Any) -> None:
     """Give every parameter and buffer a storage of its own; those that are shared stay shared."""
-    made: dict[int, Any] = {}
+    made: dict[int, nn.Parameter] = {}
     for module in model.modules():
         for name, weight in list(module._parameters.items()):
-            if weight is not None:
-                module._parameters[name] = made.setdefault(
-                    id(weight),
-                    made.get(id(weight))
-                    or nn.Parameter(
-                        torch.empty(weight.shape, dtype=weight.dtype, device="cpu"),
-                        requires_grad=weight.requires_grad,
-                    ),
-                )
+            if weight is None:
+                continue
+            if id(weight) not in made:
+                empty = torch.empty(weight.shape, dtype=weight.dtype, device="cpu")
+                made[id(weight)] = nn.Parameter(empty, requires_grad=weight.requires_grad)
+            module._parameters[name] = made[id(weight)]
         for name, buffer in list(module._buffers.items()):
             if buffer is not None and buffer.device.type == "meta":
                 module._buffers[name] = torch.empty(buffer.shape, dtype=buffer.dtype, device="cpu")

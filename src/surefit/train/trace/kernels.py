@@ -30,7 +30,7 @@ def cublas_workspace(compute_capability: float) -> int:
     return 32 * MIB if int(compute_capability) == 9 else 8320 * 1024
 
 
-def softmax_backward(gradient: Tensor, output: Tensor, *_: Any) -> int:
+def softmax_backward(gradient: Tensor, *_: Any) -> int:
     """The product of gradient and output."""
     return gradient.numel() * gradient.element_size()
 
@@ -47,7 +47,7 @@ class _Fused(torch.autograd.Function):
     def forward(
         ctx: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, kernel: str, note: Any
     ) -> Tensor:
-        batch, heads, positions, width = q.shape
+        batch, heads, positions, _width = q.shape
         out = q.new_empty(batch, positions, heads, v.shape[-1]).transpose(1, 2)
         aligned = positions if kernel == "flash" else -(-positions // 32) * 32
         sums = q.new_empty(batch, heads, aligned, dtype=torch.float32)

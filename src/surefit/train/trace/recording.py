@@ -53,9 +53,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        inner = self._inner.get(func)
-        if inner is not None:
-            self.pass_through(str(func), inner(*args, **kwargs))
         made = func(*args, **kwargs)
         if isinstance(made, Tensor):
             self._see(made, func, args, 0)
@@ -63,6 +60,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             for position, one in enumerate(made):
                 if isinstance(one, Tensor):
                     self._see(one, func, args, position)
+        inner = self._inner.get(func)
+        if inner is not None:  # beside its result, which is there first
+            self.pass_through(str(func), inner(*args, **kwargs))
         return made
 
     def keep(self, tensor: Tensor, item: str, what: str, layer: int | None = None) -> int:

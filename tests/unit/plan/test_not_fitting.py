@@ -57,3 +57,9 @@ def test_a_plan_that_fits_is_not_refused() -> None:
     made = plan()
     assert why_not_fitting(made) is None
     refuse_plan(made)
+
+
+def test_a_method_that_is_only_planned_is_refused_before_a_run() -> None:
+    made = plan(recipe=recipe(method={"type": "int8"}))
+    with pytest.raises(Refused, match="not trained by this version"):
+        refuse_plan(made)

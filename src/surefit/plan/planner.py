@@ -153,10 +153,8 @@ def draft_plan(
         allocator=allocator_environment(setup),
     )
     disk = disk_account(setup, keep, lengths.tokens + eval_tokens)
-    limit = first_limit(recipe)
-    judgement = judge(
-        chosen.memory, device, disk, hardware.disk_free_bytes, seconds, limit, lengths.known
-    )
+    free, limit = hardware.disk_free_bytes, first_limit(recipe)
+    judgement = judge(chosen.memory, device, disk, free, seconds, limit, lengths.known)
     return Draft(recipe, device, lengths, chosen, tuple(found), training, disk, seconds, judgement)
 
 

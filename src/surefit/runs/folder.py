@@ -6,6 +6,7 @@ data/                     prepared tokens and masks
 events.jsonl              what happens, appended
 log/                      everything the worker printed, redacted
 heartbeats/rank<N>.json   the last sign of life of each rank
+ranks.json                how each of several ranks ended
 checkpoints/step-<N>/     whole when manifest.json is there
 effective.json            what the worker's live objects really are
 supervisor.json           who watches: process id and start time
@@ -16,6 +17,8 @@ diagnosis.json            why it ended otherwise
 attempts/<N>/             exit, diagnosis, heartbeats and plan of the workers before this one
 """
 
+import contextlib
+import errno
 import os
 import re
 import shutil
@@ -164,7 +167,7 @@ class RunFolder:
         try:
             handle = os.open(self.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
             try:
-                os.write(handle, line)
+                _write_whole(handle, line)
             finally:
                 os.close(handle)
         except OSError as error:
@@ -198,6 +201,15 @@ class RunFolder:
             if isinstance(event, Status):
                 state, cause = event.state, event.cause
         return state, cause
+
+
+def _write_whole(handle: int, line: bytes) -> None:
+    """Write a line, or nothing: on a full disk the kernel may take a part of it without an error."""
+    written = os.write(handle, line)
+    if written < len(line):
+        with contextlib.suppress(OSError):
+            os.ftruncate(handle, os.lseek(handle, 0, os.SEEK_END) - written)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def create_run_folder(name: str) -> RunFolder:

@@ -4,6 +4,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from surefit.runs import AnyEvent, Checkpoint, Metric, Phase, PhaseName, RunState, Status
+from surefit.supervise.trend import TREND_LOSSES, Trend, seconds_left, trend_of
 
 PHASE_WORDS: dict[PhaseName, str] = {
     "download": "fetch the model",
@@ -21,8 +22,6 @@ PHASE_WORDS: dict[PhaseName, str] = {
     "verify": "reload and compare",
 }
 QUIET_TOPICS = frozenset({"memory"})  # notes whose figures are for programs
-_RATE_STEPS = 30  # time left is worked out from this many of the last steps
-_TREND_SHARE = 4  # the trend compares the last quarter of the losses with the one before
 
 
 @dataclass
@@ -59,7 +58,7 @@ class Progress:
     eval_loss: float | None = None
     last: Metric | None = None
     checkpoint: Checkpoint | None = None
-    _step_times: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_RATE_STEPS))
+    _pace: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=TREND_LOSSES))
 
     def see(self, event: AnyEvent) -> None:
         """Take in one event."""
@@ -80,24 +79,12 @@ class Progress:
     @property
     def seconds_left(self) -> float | None:
         """Time to the last step at the pace of the last ones; None where there is no pace yet."""
-        if self.last is None or len(self._step_times) < 2:
-            return None
-        (first_step, first_time), (last_step, last_time) = self._step_times[0], self._step_times[-1]
-        if last_step <= first_step:
-            return None
-        return (last_time - first_time) / (last_step - first_step) * (self.last.steps - last_step)
+        return seconds_left(self._pace, self.last.steps) if self.last else None
 
     @property
-    def trend(self) -> str | None:
-        """`falling`, `rising` or `level`: the last quarter of the losses against the one before."""
-        size = max(3, len(self.losses) // _TREND_SHARE)
-        if len(self.losses) < 2 * size:
-            return None
-        now = sum(self.losses[-size:]) / size
-        before = sum(self.losses[-2 * size : -size]) / size
-        if abs(now - before) <= 0.01 * abs(before):
-            return "level"
-        return "falling" if now < before else "rising"
+    def trend(self) -> Trend | None:
+        """Where the last losses go."""
+        return trend_of(self.losses)
 
     def _phase(self, event: Phase) -> None:
         if event.status == "started":
@@ -120,6 +107,6 @@ class Progress:
             self.eval_loss = event.loss
             return
         self.last = event
-        self._step_times.append((event.step, event.time))
+        self._pace.append((event.time, event.step))
         if event.loss is not None:
             self.losses.append(event.loss)

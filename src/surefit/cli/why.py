@@ -21,7 +21,9 @@ def why_command(run: str, as_json: bool) -> ExitCode:
 
     view = observe(find_run_folder(run))
     if as_json:
-        print_json(view_record(view))
+        # The exit code of a command that had stayed with the run is no fact about its end.
+        record = {name: value for name, value in view_record(view).items() if name != "exit_code"}
+        print_json({**record, "exit": view.exit.model_dump(mode="json") if view.exit else None})
     elif not view.state.is_final:
         click.echo(
             f"{view.run.id} has not ended: it is {view.state}"

@@ -6,6 +6,7 @@ prepares or writes, bytes that its processes read and wrote count too: a downloa
 """
 
 import contextlib
+import shutil
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ _BYTES_COUNT = frozenset(
 )
 _STILL_WAITING_SECONDS = 30.0
 _STEPS_OF_PATIENCE = 10
+_FULL_DISK_BYTES = 64 * 2**10
 _WORTH_A_LOOK_SECONDS = 2.0  # to look at every process costs more than to read a heartbeat
 
 
@@ -74,6 +76,8 @@ class HangWatch:
         beats = self._beats()
         if any(beat.waiting and now - beat.time < _STILL_WAITING_SECONDS for beat in beats):
             return None  # it says what it waits for, and that it does
+        if shutil.disk_usage(self.run.path).free < _FULL_DISK_BYTES:
+            return None  # it cannot even say so
         last = max((beat.moved or beat.time for beat in beats), default=self.began)
         behind = min(beats, key=lambda beat: (beat.step, beat.moved or beat.time), default=None)
         phase = behind.phase if behind else "import"

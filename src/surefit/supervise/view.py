@@ -1,7 +1,6 @@
 """RunView: everything there is to say about a run at one moment, folded from its events and files."""
 
 from pathlib import Path
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,10 +18,7 @@ from surefit.runs import (
     RunState,
     Status,
 )
-
-Trend = Literal["falling", "flat", "rising"]
-_TREND_LOSSES = 20
-_FLAT_SHARE = 0.01
+from surefit.supervise.trend import TREND_LOSSES, Trend, seconds_left, trend_of
 
 
 class RunView(BaseModel):
@@ -117,26 +113,15 @@ class Story:
 
     @property
     def trend(self) -> Trend | None:
-        """Whether the newer half of the last losses lies below the older half."""
-        if len(self._losses) < 4:
-            return None
-        half = len(self._losses) // 2
-        before = sum(self._losses[:half]) / half
-        after = sum(self._losses[half:]) / (len(self._losses) - half)
-        if abs(after - before) <= _FLAT_SHARE * abs(before):
-            return "flat"
-        return "falling" if after < before else "rising"
+        """Where the last losses go."""
+        return trend_of(self._losses)
 
     @property
     def seconds_left(self) -> float | None:
         """Time to the last step at the pace of the last ones; None where there is no pace yet."""
-        if self.metric is None or len(self._pace) < 2 or self.state.is_final:
+        if self.metric is None or self.state.is_final:
             return None
-        (first_time, first_step), (last_time, last_step) = self._pace[0], self._pace[-1]
-        if last_step <= first_step:
-            return None
-        pace = (last_time - first_time) / (last_step - first_step)
-        return max(0.0, (self.metric.steps - self.metric.step) * pace)
+        return seconds_left(self._pace, self.metric.steps)
 
     def _status(self, event: Status) -> None:
         self.state, self.cause = event.state, event.cause
@@ -156,7 +141,7 @@ class Story:
             self.eval_metric = event
             return
         self.metric = event
-        self._pace = [*self._pace, (event.time, event.step)][-_TREND_LOSSES:]
+        self._pace = [*self._pace, (event.time, event.step)][-TREND_LOSSES:]
         if event.loss is not None:
             self.first_loss = event.loss if self.first_loss is None else self.first_loss
-            self._losses = [*self._losses, event.loss][-_TREND_LOSSES:]
+            self._losses = [*self._losses, event.loss][-TREND_LOSSES:]

@@ -39,7 +39,7 @@ def test_there_is_no_time_left_before_there_is_a_pace():
 def test_the_trend_of_the_loss_has_a_word():
     assert seen(*(metric(step, 3 - step / 10) for step in range(12))).trend == "falling"
     assert seen(*(metric(step, 3 + step / 10) for step in range(12))).trend == "rising"
-    assert seen(*(metric(step, 3 + step % 2 / 1000) for step in range(12))).trend == "level"
+    assert seen(*(metric(step, 3 + step % 2 / 1000) for step in range(12))).trend == "flat"
     assert seen(metric(1), metric(2)).trend is None
 
 

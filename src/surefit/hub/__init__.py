@@ -13,22 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from surefit.hub.cache import missing_files
-    from surefit.hub.datasets import find_data
     from surefit.hub.fetching import fetch_weights
-    from surefit.hub.models import FoundModel, find_model, refuse_unfetchable
+    from surefit.hub.finding import FoundModel, find_data, find_model, refuse_unfetchable
     from surefit.hub.names import HubName
     from surefit.hub.token import Token, find_token, worker_variables
 
 _PLACES = {
-    "FoundModel": "models",
+    "FoundModel": "finding",
     "HubName": "names",
     "Token": "token",
     "fetch_weights": "fetching",
-    "find_data": "datasets",
-    "find_model": "models",
+    "find_data": "finding",
+    "find_model": "finding",
     "find_token": "token",
     "missing_files": "cache",
-    "refuse_unfetchable": "models",
+    "refuse_unfetchable": "finding",
     "worker_variables": "token",
 }
 

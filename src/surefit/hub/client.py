@@ -5,7 +5,7 @@ Uses huggingface_hub's session, so that proxies and certificates are those of ev
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -14,12 +14,12 @@ from urllib.parse import quote
 
 from surefit.errors import SurefitError
 from surefit.hub.failures import Subject, hub_down, not_the_hub, rate_limited, refusal
+from surefit.hub.finding import Say, silent
 from surefit.units import seconds_text, shortened
 
 if TYPE_CHECKING:
     import httpx2
 
-Say = Callable[[str], None]
 _TRANSIENT = frozenset({408, 500, 502, 503, 504})
 _RESET = re.compile(r"\bt\s*=\s*(\d+)")
 
@@ -46,10 +46,6 @@ AT_THE_TERMINAL = Patience((0.4, 1.0), 3.0, 2.0, 4.0, 4.0)
 """Somebody waits: an answer in about five seconds, good or bad."""
 IN_A_RUN = Patience((1.0, 2.0, 4.0, 8.0), 90.0, 10.0, 20.0, 300.0)
 """Nobody waits. Beyond this, the supervisor starts the worker again later."""
-
-
-def silent(_text: str) -> None:
-    """Says nothing."""
 
 
 class Client:

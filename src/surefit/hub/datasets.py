@@ -2,54 +2,28 @@
 
 import difflib
 import time
-from pathlib import Path
 
-from surefit.data.finding_files import Fetched, FetchedFile
+from surefit.data.finding_files import FetchedFile
 from surefit.errors import RecipeError, Refused, SurefitError, WorkerExit
 from surefit.hub.cache import RepoCache
-from surefit.hub.client import AT_THE_TERMINAL, IN_A_RUN, Client, Say, silent
+from surefit.hub.client import AT_THE_TERMINAL, IN_A_RUN, Client
 from surefit.hub.failures import Subject, offline
 from surefit.hub.fetching import Fetching, refuse_full_disk, refuse_huge_files
+from surefit.hub.finding import Say
 from surefit.hub.listing import Listing, list_files
-from surefit.hub.names import HubName, hub_name
+from surefit.hub.names import HubName
 from surefit.hub.settings import Settings
 from surefit.hub.splits import Choice, Side, UnknownPartError, choose_files
 from surefit.hub.token import find_token
 from surefit.models.facts import HubFile
-from surefit.recipe.data_spec import DataSpec
 from surefit.units import bytes_text, plural
 
 _CARD = "README.md"
 _TOLD_EVERY = 3.0
 
 
-def find_data(spec: DataSpec, base_folder: Path, *, say: Say = silent) -> Fetched:
-    """The files of what `data.train` and `data.eval` name on the Hub; paths are left alone.
-
-    Files come one by one into the cache, so that memory does not grow with the data.
-
-    Args:
-        spec: the recipe's data.
-        base_folder: the folder of the recipe.
-        say: told what is fetched, how far it is, and what is tried again.
-
-    Raises:
-        RecipeError: no such data set, subset or split.
-        Refused: it holds no file that surefit reads.
-        OutsideError: gated, no valid token, no network, no room.
-    """
-    wanted: list[tuple[Side, str]] = [("train", spec.train)]
-    if spec.eval and spec.eval_share is None and spec.eval != "none":
-        wanted.append(("eval", spec.eval))
-    found: Fetched = {}
-    for side, source in wanted:
-        name = hub_name(source, base_folder, "dataset", f"data.{side}")
-        if name is not None:
-            found[side, source] = _files_of(name, side, source, say)
-    return found
-
-
-def _files_of(name: HubName, side: Side, source: str, say: Say) -> tuple[FetchedFile, ...]:
+def files_of(name: HubName, side: Side, source: str, say: Say) -> tuple[FetchedFile, ...]:
+    """The files of a data set on the Hub, fetched. See `surefit.hub.find_data`."""
     settings = Settings.here()
     subject = Subject(name, f"data.{side}", settings, find_token())
     if not settings.offline:

@@ -22,7 +22,8 @@ from surefit.models.facts import HubFile, HubOrigin, ModelFacts
 from surefit.units import bytes_text, seconds_text
 
 if TYPE_CHECKING:
-    from surefit.hub.client import Client, Patience, Say
+    from surefit.hub.client import Client, Patience
+    from surefit.hub.finding import Say
     from surefit.hub.token import Token
 
 Progress = Callable[[int], None]

@@ -1,22 +1,24 @@
-"""A recipe's model, in a folder or on the Hub, to facts. Of a model on the Hub: config, tokenizer,
-chat template and the headers of its weights; the weights stay there."""
+"""A model on the Hub to facts: its config, tokenizer, chat template and the headers of its weights are
+read; the weights stay there."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from surefit.errors import OutsideError, Refused, WorkerExit
 from surefit.home import home_folder
-from surefit.hub.cache import RepoCache, missing_files
-from surefit.hub.client import AT_THE_TERMINAL, Client, Say, silent
+from surefit.hub.cache import RepoCache
+from surefit.hub.client import AT_THE_TERMINAL, Client
 from surefit.hub.contents import refuse_other_contents
 from surefit.hub.failures import Subject, offline
 from surefit.hub.fetching import Fetching, refuse_full_disk, refuse_huge_files
+from surefit.hub.finding import FoundModel, Say
 from surefit.hub.headers import as_kept, read_headers
 from surefit.hub.listing import Listing, list_files
-from surefit.hub.names import hub_name
+from surefit.hub.names import HubName
 from surefit.hub.settings import Settings
 from surefit.hub.token import find_token
-from surefit.models import ModelFacts, read_model_facts
+from surefit.models import ModelFacts
 from surefit.models.facts import HubFile, HubOrigin
 from surefit.models.reading import facts_of
 from surefit.models.weights import INDEX, Weights, put_together, weight_files
@@ -40,34 +42,8 @@ _LARGEST_SMALL = 256 * 2**20
 _AT_ONCE = 8
 
 
-@dataclass(frozen=True)
-class FoundModel:
-    """A model with the folder of its small files, and what a person should know about how it was found."""
-
-    facts: ModelFacts
-    folder: Path
-    remark: str = ""
-
-
-def find_model(source: str, base_folder: Path, *, say: Say = silent) -> FoundModel:
-    """The facts of a recipe's model.
-
-    A folder that exists is read; else a name such as `org/name@revision` is looked up on the Hub.
-
-    Args:
-        source: as in the recipe.
-        base_folder: the folder of the recipe.
-        say: told that the Hub is asked, and what is tried again.
-
-    Raises:
-        RecipeError: there is no such folder, and nothing of that name that can be seen on the Hub.
-        Refused: it is no model that surefit trains.
-        OutsideError: gated, no valid token, no network, too many requests.
-    """
-    name = hub_name(source, base_folder, "model", "model")
-    if name is None:
-        facts = read_model_facts(source, base_folder)
-        return FoundModel(facts, Path(facts.folder))
+def model_of_hub(source: str, name: HubName, say: Say) -> FoundModel:
+    """The facts of a model on the Hub. See `surefit.hub.find_model`."""
     settings = Settings.here()
     subject = Subject(name, "model", settings, find_token())
     if not settings.offline:
@@ -158,24 +134,18 @@ def _same_disk(one: Path, other: Path) -> bool:
     return device(one) == device(other)
 
 
-def refuse_unfetchable(facts: ModelFacts) -> None:
-    """Refuse to start a run whose worker could not fetch the weights: offline, or no room for them.
-
-    Raises:
-        OutsideError: names what is missing, and what forbids to fetch it.
-    """
-    settings, missing = Settings.here(), missing_files(facts)
-    if facts.hub is None or not missing:
-        return
+def refuse_missing(facts: ModelFacts, origin: HubOrigin, missing: Sequence[HubFile]) -> None:
+    """Refuse a start where the weights cannot be fetched. See `surefit.hub.refuse_unfetchable`."""
+    settings = Settings.here()
     if not settings.offline:
-        refuse_full_disk(missing, Path(facts.folder), facts.hub.repo)
+        refuse_full_disk(missing, Path(facts.folder), origin.repo)
         return
     whole = bytes_text(sum(file.size_bytes for file in missing))
     raise OutsideError(
-        f"the weights of {facts.hub.repo} are not here, and {settings.offline} forbids to fetch them",
-        f"of commit {facts.hub.commit[:7]}, {plural(len(missing), 'file')} ({whole}) must be fetched",
+        f"the weights of {origin.repo} are not here, and {settings.offline} forbids to fetch them",
+        f"of commit {origin.commit[:7]}, {plural(len(missing), 'file')} ({whole}) must be fetched",
         f"unset {settings.offline} and start again, or fetch them where there is a network: "
-        f"`hf download {facts.hub.repo} --revision {facts.hub.commit}`",
+        f"`hf download {origin.repo} --revision {origin.commit}`",
         where="model",
         worker_exit=WorkerExit.INPUT_MISSING,
     )

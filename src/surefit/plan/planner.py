@@ -108,13 +108,10 @@ def draft_plan(
     threads = recipe.how.threads or max(1, free_cores(hardware) // ranks.number)
     steps = count_steps(lengths.rows, recipe.goal.batch, recipe.goal.epochs)
     eval_tokens = float(report.eval_tokens.total) if report.eval_tokens else 0.0
-    usual = evaluation_interval(steps, lengths.tokens, eval_tokens, recipe.goal.epochs)
-    eval_every = evaluations_for(recipe, steps, usual)
+    eval_every = _evaluate_every(recipe, steps, lengths, eval_tokens)
     share = _evaluating_share(lengths, eval_tokens, eval_every, steps, recipe.goal.epochs)
     seconds = run_seconds(setup, device, threads, hardware.cpu_cores, steps, share)
-    interval = recipe.how.checkpoint_every_steps or checkpoint_interval(
-        setup, steps, (seconds.low + seconds.high) / 2 if seconds else None
-    )
+    interval = _checkpoint_every(recipe, setup, steps, seconds)
     keep = recipe.how.keep_checkpoints or _KEPT_CHECKPOINTS
     training = TrainingPlan(
         method=recipe.method,
@@ -194,6 +191,16 @@ def allocator_environment(setup: Setup) -> dict[str, str]:
         **trim,
         "MALLOC_TOP_PAD_": str(256 * 2**20),
     }
+
+
+def _evaluate_every(recipe: Recipe, steps: int, lengths: Lengths, eval_tokens: float) -> int | None:
+    usual = evaluation_interval(steps, lengths.tokens, eval_tokens, recipe.goal.epochs)
+    return evaluations_for(recipe, steps, usual)
+
+
+def _checkpoint_every(recipe: Recipe, setup: Setup, steps: int, seconds: Range | None) -> int:
+    mean = (seconds.low + seconds.high) / 2 if seconds else None
+    return recipe.how.checkpoint_every_steps or checkpoint_interval(setup, steps, mean)
 
 
 def _usual_rate(recipe: Recipe) -> float:

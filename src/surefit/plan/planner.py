@@ -95,9 +95,7 @@ def draft_plan(
     recipe: Recipe, facts: ModelFacts, hardware: Hardware, report: DatasetReport
 ) -> Draft:
     """Decide everything, without the reasons and the ways out."""
-    refuse_impossible(recipe, facts, report)
-    refuse_ranks(recipe, hardware, report)
-    refuse_limits(recipe, report)
+    _refuse(recipe, facts, hardware, report)
     ranks = resolve_ranks(recipe, hardware)
     device = choose_device(hardware, ranks.number)
     max_length = planned_max_length(recipe, facts)
@@ -153,6 +151,13 @@ def draft_plan(
     free, limit = hardware.disk_free_bytes, first_limit(recipe)
     judgement = judge(chosen.memory, device, disk, free, seconds, limit, lengths.known)
     return Draft(recipe, device, lengths, chosen, tuple(found), training, disk, seconds, judgement)
+
+
+def _refuse(recipe: Recipe, facts: ModelFacts, hardware: Hardware, report: DatasetReport) -> None:
+    """Everything that no search could make fit."""
+    refuse_impossible(recipe, facts, report)
+    refuse_ranks(recipe, hardware, report)
+    refuse_limits(recipe, report)
 
 
 def planned_max_length(recipe: Recipe, facts: ModelFacts) -> int:

@@ -143,7 +143,7 @@ class Loop(TrainerCallback):  # type: ignore[misc]
         # Each rank hears of a stop at another moment; all leave after the same step.
         stopping = self.stop.requested
         if ranks.world_size() > 1:
-            stopping = (stopping or "a stop") if self._stops else None
+            stopping = (stopping or "request") if self._stops else None
         if stopping or step % training.checkpoint_every_steps == 0 or step == training.steps:
             self._keep(step)
         if stopping:

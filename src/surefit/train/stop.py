@@ -39,6 +39,6 @@ class StopSignal:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
             return
-        self.requested = "a stop" if number == STOP_SIGNAL else signal.Signals(number).name
+        self.requested = "request" if number == STOP_SIGNAL else signal.Signals(number).name
         if not self.waits_for_step:
             raise StopRequested(self.requested)

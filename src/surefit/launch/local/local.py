@@ -14,7 +14,7 @@ from surefit.launch.launcher import Features, Job, JobStatus, LogSource, Order
 from surefit.launch.local.environment import worker_environment
 from surefit.launch.local.log_pipe import LogPipe, open_for_worker, pipe_path
 from surefit.launch.local.members import find_worker, kill_all, members_of, send
-from surefit.launch.local.memory_group import MemoryGroup, make_group
+from surefit.launch.local.memory_group import MemoryGroup, make_group, offer_to_the_kernel
 from surefit.launch.process import ProcessIdentity, boot_id, catches, identify
 from surefit.plan.plan import Plan
 from surefit.runs import ExitStatus, RunFolder
@@ -68,6 +68,7 @@ class LocalLauncher:
         finally:
             os.close(pipe)
         child.returncode = 0  # we wait for it ourselves: nobody else may take its exit status
+        offer_to_the_kernel(child.pid)
         if group and group.own and not group.adopt(child.pid):
             group.remove()
             group, kills_before = None, None

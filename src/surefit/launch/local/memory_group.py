@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+_ROOT = Path("/sys/fs/cgroup")
+_TAKEN_FIRST = "500"  # of at most 1000; what a process may only raise for itself and its children
 _MEMBERSHIP = re.compile(r"^(\d+):([^:]*):(.*)$")
 
 
@@ -69,21 +71,33 @@ class MemoryGroup:
                 self.path.rmdir()
 
 
-def make_group(name: str) -> MemoryGroup | None:
-    """A group below our own for one worker; where that is not allowed, our own; None: no cgroups."""
+def make_group(name: str, root: Path = _ROOT) -> MemoryGroup | None:
+    """A group for one worker: below our own, or below the nearest ancestor that allows it.
+
+    With cgroup v2 a group that holds processes cannot hand the memory controller down, so the worker's
+    becomes a sibling: below a slice of the user's own, or, for root, below any. Where none may be made,
+    our own group; None: no cgroups.
+    """
     current = current_group()
     if current is None:
         return None
-    path = current / f"surefit-{name}-{os.getpid()}"
-    try:
-        path.mkdir()
-    except OSError:
-        return MemoryGroup(current, own=False)
-    made = MemoryGroup(path, own=True)
-    if made.kills() is None:  # v2 without the memory controller handed down
-        made.remove()
-        return MemoryGroup(current, own=False)
-    return made
+    for parent in (current, *current.parents):
+        path = parent / f"surefit-{name}-{os.getpid()}"
+        with contextlib.suppress(OSError):
+            path.mkdir()
+            made = MemoryGroup(path, own=True)
+            if made.kills() is not None:
+                return made
+            made.remove()  # v2 without the memory controller handed down
+        if parent == root or not parent.is_relative_to(root):
+            break
+    return MemoryGroup(current, own=False)
+
+
+def offer_to_the_kernel(pid: int) -> None:
+    """Have the kernel take this process first when memory runs out, before the supervisor (proc(5))."""
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{pid}/oom_score_adj").write_text(_TAKEN_FIRST)
 
 
 def current_group() -> Path | None:

@@ -9,8 +9,10 @@ Everything lives under one folder: `$SUREFIT_HOME`, else `~/.surefit`.
 """
 
 import contextlib
+import errno
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,6 +103,38 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         handle.write(content.encode() if isinstance(content, str) else content)
 
 
+class IrregularFileError(OSError):
+    """A pipe, a socket or a device where a file is read: it may have no end, or never begin."""
+
+
+_KINDS = (
+    (stat.S_ISFIFO, "a pipe (FIFO)"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+_OPEN_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+
+
+def refuse_irregular(path: Path, *, open_pipes: bool = False) -> None:
+    """Look before a file is opened: opening a pipe that nobody writes into never returns.
+
+    Args:
+        path: what will be opened.
+        open_pipes: let pass what the shell has opened already, such as ``<(command)``.
+
+    Raises:
+        IrregularFileError: it is neither a file nor a folder.
+        OSError: it may not be looked at.
+    """
+    mode = path.stat().st_mode
+    if open_pipes and stat.S_ISFIFO(mode) and str(path).startswith(_OPEN_PIPES):
+        return
+    for is_kind, words in _KINDS:
+        if is_kind(mode):
+            raise IrregularFileError(errno.EINVAL, f"it is {words}, not a regular file", str(path))
+
+
 def disk_error(what: str, error: OSError, path: Path) -> OutsideError:
     """Turn an OSError of the file system into words."""
     if error.errno in DISK_FULL_ERRNOS:
@@ -109,6 +143,12 @@ def disk_error(what: str, error: OSError, path: Path) -> OutsideError:
             f"the disk is full ({error.strerror})",
             f"free some space under {path.parent}, or set SUREFIT_HOME to a folder on another disk",
             worker_exit=WorkerExit.DISK,
+        )
+    if isinstance(error, IrregularFileError):
+        return OutsideError(
+            what,
+            error.strerror or str(error),
+            f"name a regular file; what {path} gives can be written into one first",
         )
     return OutsideError(
         what,

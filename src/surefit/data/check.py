@@ -302,8 +302,12 @@ class _Reading:
 
 
 def _source(file: DataFile) -> DataSource:
-    with file.path.open("rb") as handle:
-        digest = hashlib.file_digest(handle, "sha256").hexdigest()
+    try:
+        with file.path.open("rb") as handle:
+            digest = hashlib.file_digest(handle, "sha256").hexdigest()
+    except OSError as error:  # a failing disk, or a file of /proc that only looks like one
+        digest = ""
+        file.problem, file.detail = "damaged", error.strerror or str(error)
     return DataSource(
         path=str(file.path),
         size_bytes=file.size_bytes,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from surefit.data.row import DataFile, Side
+from surefit.home import IrregularFileError, refuse_irregular
 from surefit.models.folder import STARTER
 from surefit.models.starter_samples import starter_questions, starter_rows
 from surefit.recipe.data_spec import DataSpec
@@ -72,8 +73,11 @@ def _find(name: str, base_folder: Path, side: Side) -> list[DataFile]:
 def _one(path: Path, base_folder: Path, side: Side) -> DataFile:
     name = _short_name(path, base_folder)
     try:
+        refuse_irregular(path)
         with path.open("rb"):
             return DataFile(name, path, side, path.stat().st_size)
+    except IrregularFileError as error:
+        return DataFile(name, path, side, 0, "irregular", error.strerror or str(error))
     except OSError as error:
         return DataFile(name, path, side, 0, "missing", error.strerror or str(error))
 

@@ -13,7 +13,9 @@ from surefit.tokens import EncodedRow, Rendered
 
 Side = Literal["train", "eval"]
 BrokenKind = Literal["json", "cut", "utf8", "nul", "deep", "fields"]
-FileProblem = Literal["missing", "no_data", "only_test", "outside_link", "utf16", "cut", "damaged"]
+FileProblem = Literal[
+    "missing", "irregular", "no_data", "only_test", "outside_link", "utf16", "cut", "damaged"
+]
 Turn = dict[str, Any]
 _ASSISTANT = frozenset({"assistant"})
 _NOT_RENDERED, _NOT_ENCODED = Rendered("", []), EncodedRow([], b"")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from surefit.diagnose.evidence import LogLine
 from surefit.diagnose.large_log import Piece, read_pieces
-from surefit.home import disk_error
+from surefit.home import disk_error, refuse_irregular
 
 LONGEST_LINE = 2_000
 
@@ -42,6 +42,7 @@ def read_log(path: Path, name: str | None = None, rank: int | None = None) -> li
         OutsideError: the file may not be read.
     """
     try:
+        refuse_irregular(path, open_pipes=True)
         with path.open("rb") as handle:
             pieces = read_pieces(handle)
     except OSError as error:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from surefit.diagnose.evidence import Beat, Exit, normal_exit
-from surefit.home import disk_error
+from surefit.home import disk_error, refuse_irregular
 
 _LARGEST_JSON = 4 * 1024 * 1024
 
@@ -13,6 +13,7 @@ _LARGEST_JSON = 4 * 1024 * 1024
 def read_json(path: Path) -> Any:
     """The content of a JSON file, None where it is absent, huge or broken."""
     try:
+        refuse_irregular(path)
         with path.open("rb") as handle:
             return json.loads(handle.read(_LARGEST_JSON))
     except (FileNotFoundError, NotADirectoryError, ValueError):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from surefit.errors import OutsideError, Refused
+from surefit.home import refuse_irregular
 
 # Private fields that published configs carry and that hold no instruction.
 _HARMLESS_PRIVATE = frozenset(
@@ -32,6 +33,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     """
     path = folder / "config.json"
     try:
+        refuse_irregular(path)
         if path.stat().st_size > _LARGEST_CONFIG:
             raise _broken(
                 path, f"it has {path.stat().st_size:,} bytes; a config has a few thousand"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from surefit.errors import OutsideError, Refused, WorkerExit
+from surefit.home import refuse_irregular
 
 BYTES_BY_DTYPE = {
     "F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1,
@@ -146,6 +147,7 @@ def read_header(path: Path) -> dict[str, Tensor]:
         OutsideError: it may not be read.
     """
     try:
+        refuse_irregular(path)
         size = path.stat().st_size
         with path.open("rb") as handle:
             start = handle.read(8)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from surefit.errors import RecipeError
-from surefit.home import disk_error
+from surefit.home import disk_error, refuse_irregular
 from surefit.recipe.document import MAX_BYTES
 from surefit.recipe.near_names import near_files
 from surefit.units import count_text, plural
@@ -17,19 +17,19 @@ def read_text(path: Path) -> str:
         OutsideError: it may not be read.
     """
     try:
-        content = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
+        refuse_irregular(path, open_pipes=True)
+        with path.open("rb") as handle:
+            content = handle.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
         raise _missing_file(path) from error
     except IsADirectoryError as error:
         raise _folder(path) from error
     except OSError as error:
         raise disk_error(f"cannot read the recipe {path}", error, path) from error
-    if path.is_dir():
-        raise _folder(path)
-    if content is None:
+    if len(content) > MAX_BYTES:
         raise RecipeError(
             f"{path} is too large for a recipe",
-            f"it has {count_text(path.stat().st_size)} bytes; a recipe is a page of text",
+            f"it has more than {count_text(MAX_BYTES)} bytes; a recipe is a page of text",
             "name the recipe, not the data: `surefit recipe --example` prints one",
         )
     try:

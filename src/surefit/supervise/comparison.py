@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from surefit.errors import UsageError
-from surefit.home import disk_error
+from surefit.home import disk_error, refuse_irregular
 from surefit.models.starter_samples import starter_questions
 from surefit.runs import RunFolder
 from surefit.supervise.answering import Answer, AnsweringModel, Message
@@ -109,6 +109,7 @@ def read_questions(source: str, limit: int | None = None) -> list[Question]:
     """
     path = starter_questions() if source == "starter" else Path(source).expanduser()
     try:
+        refuse_irregular(path)
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError as error:
         raise UsageError(

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from typing import IO
 
+from surefit.data.reading.lines import half_character, too_many_digits
 from surefit.data.reading.sniff import BYTE_ORDER_MARK, open_unpacked
 from surefit.data.row import Broken, DataFile, Row
 
@@ -42,7 +43,7 @@ def _elements(handle: IO[bytes]) -> Iterator[object]:
             return
         value = text.value(decoder)
         yield value
-        if isinstance(value, Broken):
+        if isinstance(value, Broken) and value.kind != "utf8":
             return
 
 
@@ -83,10 +84,13 @@ class _Text:
                 return _broken(error, self._ended and error.pos >= len(self._text) - 1)
             except RecursionError:
                 return Broken("a value is nested too deeply to be read", 0, "deep")
+            except ValueError:  # Python reads no whole number of more than 4,300 digits
+                return too_many_digits(self._text[self._at :])
             if end == len(self._text) and self._more():
                 continue  # a number may go on in the next chunk
+            written = self._text[self._at : end]
             self._text, self._at = self._text[end:], 0
-            return value
+            return half_character(written, value) or value
 
     def _more(self, size: int = _CHUNK_BYTES) -> bool:
         """Read on; False at the end of the file."""

@@ -10,6 +10,8 @@ import orjson
 from surefit.data.reading.sniff import BYTE_ORDER_MARK, open_unpacked
 from surefit.data.row import Broken, DataFile, Row
 
+_MAYBE_HALF = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
+_DIGITS = re.compile(r"[0-9]+")
 _NOT_A_NUMBER = re.compile(r"\b(NaN|-?Infinity)\b")
 
 
@@ -52,6 +54,10 @@ def _read_tolerantly(
         return _broken_json(broken, raw, ended)
     except RecursionError:
         return Broken("a value is nested too deeply to be read", 0, "deep")
+    except ValueError:  # Python reads no whole number of more than 4,300 digits
+        return too_many_digits(text)
+    if (half := half_character(text, value)) is not None:
+        return half
     found = _NOT_A_NUMBER.search(text)
     if found is not None:
         notes["not_a_number"] = found.group()
@@ -59,6 +65,29 @@ def _read_tolerantly(
     if "recursion" in str(error):
         return Broken("a value is nested too deeply to be read", 0, "deep")
     return value
+
+
+def too_many_digits(text: str) -> Broken:
+    """A number that no program reads, with its place."""
+    longest = max(_DIGITS.finditer(text), key=lambda found: len(found.group()))
+    digits = len(longest.group())
+    return Broken(
+        f"a number of {digits:,} digits is longer than can be read",
+        len(text[: longest.start()].encode()),
+    )
+
+
+def half_character(text: str, value: Any) -> Broken | None:
+    """Half of a character (a lone surrogate): JSON can write it, no text in UTF-8 can hold it."""
+    if _MAYBE_HALF.search(text) is None:
+        return None
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = ascii(error.object[error.start])[1:-1]
+        at = text.lower().find(half)
+        return Broken(f"{half} is half of a character", len(text[: max(0, at)].encode()), "utf8")
+    return None
 
 
 def _broken_json(broken: json.JSONDecodeError, raw: bytes, ended: bool) -> Broken:

@@ -107,6 +107,7 @@ def _a6000(row: dict[str, str]) -> dict[str, Any]:
         "keeps_gradients": True,
         "keeps_outputs": True,
         "kernel": "flash",
+        "always_masked": row["versions"].split("transformers ")[1].startswith("4.5"),
         "compute_capability": 8.6,
     }
 

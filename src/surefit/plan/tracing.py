@@ -5,12 +5,14 @@ TraceResult to its standard output, both as JSON.
 """
 
 import hashlib
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from surefit.recipe.schema import AnyMethod
 
+PACKAGES = ("surefit", "torch", "transformers", "peft", "bitsandbytes")
 Number = Literal["float32", "bfloat16", "float16"]
 
 
@@ -40,6 +42,10 @@ class TraceRequest(_Record):
     attention: Literal["sdpa", "eager", "flash_attention_2"] = "sdpa"
     kernel: Literal["efficient", "flash", "math"] = Field(
         "flash", description="What sdpa takes on a GPU: flash from compute capability 8.0 on."
+    )
+    always_masked: bool = Field(
+        False,
+        description="A mask is made for a single row too (transformers 4.53 to 4.57, masking_utils).",
     )
     upcast: bool = Field(
         False,
@@ -109,3 +115,15 @@ class TraceResult(_Record):
     warnings: tuple[str, ...] = ()
     seconds: float
     versions: dict[str, str]
+
+
+def versions() -> dict[str, str]:
+    """What a trace depends on, by package; read from their metadata, without importing them."""
+    return {name: _version(name) for name in PACKAGES}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "none"

@@ -94,7 +94,9 @@ def _up(number: int, step: int) -> int:
     return -(-number // step) * step
 
 
-def attention_of(kernel: str, note: Callable[[str], None]) -> Callable[..., Tensor]:
+def attention_of(
+    kernel: str, note: Callable[[str], None], narrow: torch.dtype | None = None
+) -> Callable[..., Tensor]:
     """What stands for scaled_dot_product_attention on a GPU, by the kernel that it would choose."""
 
     def attend(
@@ -107,6 +109,8 @@ def attention_of(kernel: str, note: Callable[[str], None]) -> Callable[..., Tens
         scale: float | None = None,
         enable_gqa: bool = False,  # noqa: ARG001
     ) -> Tensor:
+        if narrow is not None:
+            query, key, value = query.to(narrow), key.to(narrow), value.to(narrow)
         chosen = kernel
         if attn_mask is not None and chosen == "flash":
             chosen = "efficient"  # flash takes no mask

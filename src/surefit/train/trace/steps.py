@@ -1,6 +1,7 @@
 """What a run does, made once: loading, two optimizer steps, an evaluation, saving."""
 
 import contextlib
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -116,7 +117,8 @@ class Steps:
                 for weight in self.trained:
                     if weight.grad is not None:
                         recorder.rename(weight.grad, "gradients")
-            self._outputs = None
+                self._outputs = None
+                gc.collect()  # cycles end at the same moment in every trace
         with recorder.phase(f"optimizer of step {number}", inherits=True):
             if request.max_gradient_norm > 0:
                 torch.nn.utils.clip_grad_norm_(self.trained, request.max_gradient_norm)
@@ -263,13 +265,18 @@ def _what(name: str, weight: Tensor) -> str:
     return f"{name} {list(weight.shape)} {str(weight.dtype)[6:]}"
 
 
+def _narrow(request: TraceRequest) -> torch.dtype | None:
+    """autocast hands sdpa its own format; the one that stands for it is not on autocast's list."""
+    return KINDS[request.autocast] if request.autocast else None
+
+
 @contextlib.contextmanager
 def libraries_on(request: TraceRequest, recorder: Recorder) -> Iterator[None]:
     """The libraries as they behave on the request's device and for its batch.
 
     Masks depend on what positions hold; tensors without contents cannot say, so the request does.
     """
-    one_row = len(request.lengths) == 1 and not request.packing
+    no_mask = len(request.lengths) == 1 and not (request.packing or request.always_masked)
     alike = len(set(request.lengths)) == 1
     saved = (
         masking_utils.find_packed_sequence_indices,
@@ -279,7 +286,7 @@ def libraries_on(request: TraceRequest, recorder: Recorder) -> Iterator[None]:
     )
 
     def packed(position_ids: Tensor) -> Tensor | None:
-        return None if one_row else saved[0](position_ids)
+        return None if no_mask else saved[0](position_ids)
 
     def ignored(*args: Any, **kwargs: Any) -> bool:
         padding = kwargs.get("padding_mask", args[0] if args else None)
@@ -292,7 +299,7 @@ def libraries_on(request: TraceRequest, recorder: Recorder) -> Iterator[None]:
     masking_utils._ignore_causal_mask_sdpa = ignored
     if request.device == "cuda":
         functional.scaled_dot_product_attention = kernels.attention_of(
-            request.kernel, recorder.used_inner.add
+            request.kernel, recorder.used_inner.add, _narrow(request)
         )
         functional.softmax = kernels.softmax_on_gpu(saved[3])
     try:

@@ -1,13 +1,12 @@
 """trace: from a request to its peaks."""
 
+import gc
 import time
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from surefit.plan.tracing import TraceRequest, TraceResult
+from surefit.plan.tracing import TraceRequest, TraceResult, versions
 from surefit.recipe.schema import QloraMethod
 from surefit.train.trace import kernels
 from surefit.train.trace.account import account, allocated_peak, phase_peaks
@@ -16,8 +15,6 @@ from surefit.train.trace.growing import TEMPLATE, NotAlike, grow
 from surefit.train.trace.recording import Recorder
 from surefit.train.trace.steps import Steps, libraries_on
 from surefit.train.trace.stream import Stream
-
-PACKAGES = ("surefit", "torch", "transformers", "peft", "bitsandbytes")
 
 
 def trace(request: TraceRequest) -> TraceResult:
@@ -62,6 +59,8 @@ def _stream(
 def record(request: TraceRequest, layers: int) -> tuple[Stream, tuple[str, ...]]:
     """The stream of a run with so many layers, and the sources of what kernels take inside."""
     on_gpu = request.device == "cuda"
+    gc.collect()
+    gc.freeze()  # what is loaded by now need not be looked through after every step
     recorder = Recorder(kernels.INNER if on_gpu else None)
     with FakeTensorMode(allow_non_fake_inputs=True), torch.random.fork_rng(devices=[]):
         model = build(request, layers)
@@ -90,20 +89,3 @@ def _sources(request: TraceRequest, recorder: Recorder) -> tuple[str, ...]:
     if isinstance(request.method, QloraMethod):
         found.add(kernels.SOURCES["four bit"])
     return tuple(sorted({*found, kernels.SOURCES["cublas"]}))
-
-
-def versions() -> dict[str, str]:
-    """What a trace depends on, by package."""
-    return {name: _version(name) for name in PACKAGES}
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "none"
-
-
-def as_json(result: TraceResult) -> dict[str, Any]:
-    """The answer as data."""
-    return result.model_dump(mode="json")

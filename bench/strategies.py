@@ -45,6 +45,14 @@ RUNS = [
 ]
 
 
+WORDS = """\
+Each line is a whole run: planned, rehearsed, trained for three epochs of rows of very uneven length, saved, loaded
+again and compared. `rows x passes` is ranks x micro-batch x accumulation, 8 rows a step in each. `loss` and `weights`
+are the largest differences, over all steps and over all trained numbers at the end, to the first line of the same
+method. Peaks are those of the fullest rank; with so small a model nearly all of it is the program.
+"""
+
+
 def main() -> int:
     """Run all of them and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -67,7 +75,7 @@ def head() -> str:
 
     return (
         f"# Methods and strategies\n\n`scripts/bench strategies`; torch {torch.__version__}, transformers "
-        f"{transformers.__version__}, gloo, a random Llama of 40,000 parameters.\n\n"
+        f"{transformers.__version__}, gloo, a random Llama of 40,000 parameters.\n\n" + WORDS + "\n"
     )
 
 

@@ -47,7 +47,11 @@ def estimate_memory(setup: Setup) -> Estimate:
 def _program(setup: Setup) -> Part:
     figures = measured("program")
     why = "interpreter, torch, transformers and peft; measured once, without a model"
-    return Part("program", figures["bytes"], figures["low_bytes"], figures["high_bytes"], why)
+    more = 0
+    if isinstance(setup.method, QloraMethod):
+        more, why = figures["bitsandbytes_bytes"], why.replace("peft", "peft, bitsandbytes")
+    sizes = (figures[name] + more for name in ("bytes", "low_bytes", "high_bytes"))
+    return Part("program", *sizes, why)
 
 
 def _standing(setup: Setup, gradients: bool = True) -> list[Part]:

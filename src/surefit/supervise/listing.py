@@ -4,7 +4,6 @@ from pydantic import ValidationError
 
 from surefit.runs import RunFolder, list_run_folders
 from surefit.runs.index import IndexRow, read_rows, stamp_of, write_rows
-from surefit.supervise.observing import observe
 from surefit.supervise.view import RunView
 
 
@@ -21,6 +20,8 @@ def list_runs() -> list[RunView]:
         stamp = stamp_of(run)
         view = _from_row(rows.get(run.id), stamp, run)
         if view is None:
+            from surefit.supervise.observing import observe  # a list of ended runs needs none of it
+
             view = observe(run)
             if view.state.is_final:
                 fresh.append(_row(view, stamp))
@@ -32,6 +33,8 @@ def list_runs() -> list[RunView]:
 
 def register(run: RunFolder) -> None:
     """Put an ended run into the index."""
+    from surefit.supervise.observing import observe
+
     stamp = stamp_of(run)
     view = observe(run, recover=False)
     if view.state.is_final:

@@ -143,6 +143,7 @@ def _peer_lost(error: BaseException, journal: Journal) -> SurefitError:
         _first_line(error),
         f"look at what the other ranks say in {journal.run.path / 'log'}; this one is not the cause",
         worker_exit=WorkerExit.NETWORK,
+        details={"class": "PEER_LOST"},
     )
 
 

@@ -50,8 +50,8 @@ def _program(setup: Setup) -> Part:
     more = 0
     if isinstance(setup.method, QloraMethod):
         more, why = figures["bitsandbytes_bytes"], why.replace("peft", "peft, bitsandbytes")
-    sizes = (figures[name] + more for name in ("bytes", "low_bytes", "high_bytes"))
-    return Part("program", *sizes, why)
+    usual, low, high = (figures[name] + more for name in ("bytes", "low_bytes", "high_bytes"))
+    return Part("program", usual, low, high, why)
 
 
 def _standing(setup: Setup, gradients: bool = True) -> list[Part]:

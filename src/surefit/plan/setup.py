@@ -67,12 +67,6 @@ class Setup:
         return rows / min(self.micro_batch, rows)
 
     @property
-    def passes(self) -> float:
-        """Passes of a rank in an optimizer step; a batch larger than the data is never filled."""
-        rows = min(self.rank_batch, -(-self.lengths.rows // self.ranks))
-        return rows / min(self.micro_batch, rows)
-
-    @property
     def is_full(self) -> bool:
         """Whether every parameter is trained."""
         return isinstance(self.method, FullMethod)

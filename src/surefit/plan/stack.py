@@ -81,7 +81,7 @@ def layer_shape(facts: ModelFacts) -> LayerShape:
         key=key,
         heads=facts.heads,
         intermediate=facts.intermediate_size,
-        linears=found,
+        matrices=tuple((name, *sizes) for name, sizes in found.items()),
         norms_before=not facts.norms_come_after,
         norms_after=facts.norms_come_after or four,
         query_key_norm=facts.query_key_norm,

@@ -1,6 +1,7 @@
 """What a step over sizes needs to know: the shape of a layer, and what the software does with it."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from surefit.plan.tape.tensors import Parameter
@@ -14,13 +15,11 @@ class LayerShape:
     """One layer of a decoder.
 
     Args:
-        linears: name -> (inputs, outputs), such as `q_proj`; `qkv_proj` and `gate_up_proj` where fused.
+        matrices: (name, inputs, outputs) of each, such as `q_proj`; `qkv_proj` and `gate_up_proj` where fused.
         gated: two matrices into the feed-forward part, not one.
         parallel: attention and feed-forward read the same input.
         layer_norm: norms that subtract the mean, in one kernel that keeps its input.
         norms_after: norms of each part's output beside (4 norms) or in place of (2) those before.
-        window: positions that a position sees back; None: all.
-        experts: (experts, of them used for a position) of a mixture; None: dense.
     """
 
     hidden: int
@@ -28,7 +27,7 @@ class LayerShape:
     key: int
     heads: int
     intermediate: int
-    linears: dict[str, tuple[int, int]]
+    matrices: tuple[tuple[str, int, int], ...]
     gated: bool = True
     parallel: bool = False
     layer_norm: bool = False
@@ -37,7 +36,11 @@ class LayerShape:
     query_key_norm: bool = False
     casts_after_norm: bool = False
     softcap: bool = False
-    experts: tuple[int, int] | None = None
+
+    @cached_property
+    def linears(self) -> dict[str, tuple[int, int]]:
+        """Name -> (inputs, outputs)."""
+        return {name: (inputs, outputs) for name, inputs, outputs in self.matrices}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Everything lives under one folder: `$SUREFIT_HOME`, else `~/.surefit`.
     runs/<id>/       one folder a run: the truth
     prepared/<key>/  tokens and masks, kept between runs; may be deleted
     hub/<repo>/      what was listed on the Hub, and headers of weights; may be deleted
+    traces/          answers of the trace engine; may be deleted
     index.sqlite3    a list of the runs for quick answers; may be deleted
 """
 
@@ -41,6 +42,11 @@ def prepared_folder() -> Path:
 def hub_folder() -> Path:
     """The folder of what was listed on the Hub; the files themselves lie in the Hub's own cache."""
     return home_folder() / "hub"
+
+
+def traces_folder() -> Path:
+    """The folder of what the trace engine answered, by what it was asked."""
+    return home_folder() / "traces"
 
 
 def index_file() -> Path:

@@ -4,6 +4,11 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+# How long one example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("surefit", deadline=None)
+settings.load_profile("surefit")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -34,6 +34,8 @@ def launch(
         if detach and not pressed:
             return _leave(run, as_json=as_json)
         if not as_json:
+            for one in ready.warnings:
+                say(f"warning: {one.message} ({one.code}); next: {one.next}")
             say(
                 f"run {run.id}: {ready.plan.verdict.replace('_', ' ')}, {ready.plan.verdict_reason}"
             )

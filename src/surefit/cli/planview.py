@@ -4,11 +4,13 @@ import click
 
 from surefit.cli.drawing import bar, dim, heading, mark, paragraph
 from surefit.cli.output import can_unicode, width_now
+from surefit.data import Finding
 from surefit.plan import Bar, Decision, Plan, PlanView, TrainingPlan, WayOut, view_plan
 from surefit.units import bytes_text, count_text, parameters_text, plural, shortened
 
 _GOOD = {"fits": True, "tight": None, "unknown": None, "does not fit": False}
 _BAR_COLUMNS = 24
+_MOST_WARNINGS = 5
 
 
 # What most people want to know; the rest is behind --reasons.
@@ -50,6 +52,19 @@ def plan_text(plan: Plan, *, all_reasons: bool = False) -> str:
     if view.way_out:
         lines += ["", *_way_out(view.way_out, plan.verdict == "fits", width)]
     return "\n".join(lines)
+
+
+def warnings_text(warnings: tuple[Finding, ...]) -> str:
+    """What the check of the data warns of, below the plan; empty where it warns of nothing."""
+    if not warnings:
+        return ""
+    width = width_now()
+    lines = ["", "", heading("What the data check warns of")]
+    for one in warnings[:_MOST_WARNINGS]:
+        lines.append(click.style(paragraph(one.message, 9, width, f"  {one.code}"), fg="yellow"))
+        lines.append(paragraph(one.next, 9, width, "   next:"))
+    left = len(warnings) - _MOST_WARNINGS
+    return "\n".join([*lines, dim(f"  and {left} more: `surefit check`")] if left > 0 else lines)
 
 
 def _what_to_do(view: PlanView, width: int) -> list[str]:

@@ -135,7 +135,9 @@ class _Reading:
         self._take_last()
         for file in self.files:
             self.examination.look_at_file(file)
-            self.totals.unreadable_files += not file.readable or file.without_rows
+            failed = not file.readable or file.without_rows
+            self.totals.unreadable_files += failed
+            self.totals.eval_unreadable |= failed and file.side == "eval"
         self.totals.shortest = self.lengths["train"].shortest
         self.packed = self.lengths["train"].packed() if self.terms.packing else None
         self.totals.sequences = self.packed.sequences if self.packed else 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from surefit.data import DatasetReport, Finding, check_data
 from surefit.errors import Refused
@@ -10,11 +11,13 @@ from surefit.home import home_folder, make_folder
 from surefit.hub import find_data, find_model, refuse_unfetchable
 from surefit.models import ModelFacts
 from surefit.plan import Plan, make_plan, planned_max_length, why_not_fitting
-from surefit.recipe import LoadedRecipe
+from surefit.recipe import DataSpec, LoadedRecipe
 from surefit.tokens import load_chat_tokenizer
 from surefit.units import plural
 
 _NAMED_FINDINGS = 3
+_NOTHING_LEFT = "SD502"
+_OF_EVAL = frozenset({"SD503"})
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,11 @@ class Preflight:
     hardware: Hardware
     report: DatasetReport
     plan: Plan
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What the check of the data warns of; what it refuses never comes so far."""
+        return tuple(one for one in self.report.findings if one.severity == "warn")
 
 
 def preflight(
@@ -83,18 +91,37 @@ def refuse_data(report: DatasetReport, loaded: LoadedRecipe) -> None:
     """
     if report.verdict != "refuse":
         return
-    worst = [one for one in report.findings if one.severity == "refuse"]
+    worst = _causes([one for one in report.findings if one.severity == "refuse"])
     named = worst[:_NAMED_FINDINGS]
+    field, files = _blamed(worst, loaded.recipe.data)
     more = len(worst) - len(named)
     why = "; ".join(f"{one.message} ({one.code})" for one in named)
     raise Refused(
-        f"the data cannot be trained: {plural(len(worst), 'check')} of {loaded.recipe.data.train} failed",
+        f"the data cannot be {'evaluated on' if field == 'data.eval' else 'trained'}: "
+        f"{plural(len(worst), 'check')} of {files} failed",
         (why or "no row can be used") + (f"; and {plural(more, 'more check')}" if more > 0 else ""),
-        _next_steps(named)
-        or f"run `surefit check {loaded.recipe.data.train}` to see every finding",
-        where="data.train",
+        _next_steps(named) or f"run `surefit check {files}` to see every finding",
+        where=field,
         details={"findings": [one.model_dump(mode="json") for one in report.findings]},
     )
+
+
+def _causes(findings: list[Finding]) -> list[Finding]:
+    """Without the finding that no row is left, where another says why."""
+    return [one for one in findings if one.code != _NOTHING_LEFT] or findings
+
+
+def _blamed(findings: list[Finding], data: DataSpec) -> tuple[str, str]:
+    """The field that the findings are about, and what it names."""
+    held_back = data.eval
+    if held_back in (None, "none", data.train) or data.eval_share is not None:
+        return "data.train", data.train
+    name = PurePath(held_back).as_posix()
+    of_eval = all(
+        one.code in _OF_EVAL or (one.rows and all(place.startswith(name) for place in one.rows))
+        for one in findings
+    )
+    return ("data.eval", held_back) if findings and of_eval else ("data.train", data.train)
 
 
 def _next_steps(findings: list[Finding]) -> str:

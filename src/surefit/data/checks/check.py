@@ -58,6 +58,8 @@ class Totals:
     usable: int = 0
     train_rows: int = 0
     """Usable rows that are trained: without those held back."""
+    eval_unreadable: bool = False
+    """Whether a file to evaluate on could not be read, which is told by itself."""
     eval_rows: int = 0
     unusable: int = 0
     """Rows that cannot be used, to train or to evaluate on."""

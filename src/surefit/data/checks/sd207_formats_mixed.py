@@ -34,7 +34,15 @@ class FormatsMixed(Check):
         return Hit(f"{row.format} ({', '.join(BY_NAME[row.format].columns.needed)})")
 
     def words(self, tally: Tally) -> Words:
-        """The finding in words, with both formats."""
+        """The finding in words, with both formats; where no row has the wanted one, that is said."""
+        looks_like = tally.first.value.partition(" (")[0]
+        if tally.totals.rows <= tally.count and self.terms.spec.format is not None:
+            return Words(
+                f"no row is {tally.totals.format}, as data.format says; they look like {tally.first.value}, "
+                f"from {tally.first_place} on",
+                "rows are read by the columns of one format, and these columns are not there",
+                f"delete `data.format`: {looks_like} is recognised; or set `data.format: {looks_like}`",
+            )
         return Words(
             f"the data has two formats: most rows are {tally.totals.format}, but {tally.rows_text()} "
             f"look like {tally.first.value}, from {tally.first_place} on",

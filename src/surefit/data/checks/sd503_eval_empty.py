@@ -26,7 +26,9 @@ class EvalEmpty(Check):
 
     def of_set(self, totals: Totals) -> Hit | None:
         wanted = self.terms.spec.eval not in (None, "none")
-        return Hit() if wanted and totals.usable > 0 and totals.eval_rows == 0 else None
+        if not wanted or totals.eval_unreadable:
+            return None
+        return Hit() if totals.usable > 0 and totals.eval_rows == 0 else None
 
     def words(self, tally: Tally) -> Words:
         return Words(

@@ -82,7 +82,7 @@ def checked(file: Path, model: str) -> Figure:
     told = subprocess.run(
         [sys.executable, __file__, "--one", *command[1:]],
         env={**os.environ, "SUREFIT_HOME": str(file.parent / "home")},
-        capture_output=True,
+        stdout=subprocess.PIPE,
         text=True,
         check=True,
     ).stdout
@@ -93,10 +93,10 @@ def checked(file: Path, model: str) -> Figure:
 def measured(arguments: list[str]) -> Figure:
     """CPU and wall seconds and the peak memory of one child."""
     began = time.perf_counter()
-    done = subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=False)
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
     wall = time.perf_counter() - began
     if done.returncode:
-        raise SystemExit(f"surefit check ended with {done.returncode}")
+        raise SystemExit(f"surefit check ended with {done.returncode}: {done.stdout}{done.stderr}")
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024.0
 

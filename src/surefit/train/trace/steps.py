@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -136,7 +137,8 @@ class Steps:
         kind = KINDS[request.autocast] if request.autocast else None
         with torch.autocast("cpu", dtype=kind) if kind else contextlib.nullcontext():
             if request.loss == "targets":
-                return summed_loss(self.model, batch, kept_logits(self.model))
+                with _chosen_places(self.model, len(batch["targets"])):
+                    return summed_loss(self.model, batch, kept_logits(self.model))
             if request.loss == "chunked":
                 return self._chunked(batch)
             outputs = self.model(
@@ -203,6 +205,28 @@ class _Leaving:
             hidden.register_hook(begun)
         if self.last:
             recorder.layer = None
+
+
+@contextlib.contextmanager
+def _chosen_places(model: Any, count: int) -> Iterator[None]:
+    """A mask without contents cannot say how many places it marks: the batch does."""
+    plain = model.get_base_model() if hasattr(model, "get_base_model") else model
+    names = inspect.unwrap(type(plain).forward).__globals__
+    original = names.get("slice_logits_to_keep")
+
+    def chosen(hidden: Tensor, keep: Any) -> Any:
+        if isinstance(keep, Tensor) and keep.dtype == torch.bool:
+            return hidden.reshape(-1, hidden.shape[-1])[keep.new_empty(count, dtype=torch.int64)]
+        return original(hidden, keep)  # type: ignore[misc]
+
+    if original is None:
+        yield
+        return
+    names["slice_logits_to_keep"] = chosen
+    try:
+        yield
+    finally:
+        names["slice_logits_to_keep"] = original
 
 
 def _chunk_loss(head: Any, hidden: Tensor, targets: Tensor) -> Tensor:
@@ -289,10 +313,10 @@ def libraries_on(request: TraceRequest, recorder: Recorder) -> Iterator[None]:
         return None if no_mask else saved[0](position_ids)
 
     def ignored(*args: Any, **kwargs: Any) -> bool:
-        padding = kwargs.get("padding_mask", args[0] if args else None)
-        if padding is not None and alike:
+        if alike and args:
+            args = (None, *args[1:])
+        elif alike:
             kwargs["padding_mask"] = None
-            args = (None, *args[1:]) if args else args
         return bool(saved[1](*args, **kwargs))
 
     masking_utils.find_packed_sequence_indices = packed

@@ -12,7 +12,7 @@ from surefit.train.trace.allocator import MIB, CachingAllocator
         (MIB, MIB, 2 * MIB),
         (MIB + 1, MIB + 512, 20 * MIB),
         (10 * MIB, 10 * MIB, 10 * MIB),
-        (11 * MIB, 11 * MIB, 12 * MIB),
+        (11 * MIB, 12 * MIB, 12 * MIB),  # a rest of 1 MiB is not split off
     ],
 )
 def test_rounding_and_segments(size: int, allocated: int, reserved: int) -> None:

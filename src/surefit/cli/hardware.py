@@ -12,9 +12,17 @@ if TYPE_CHECKING:
 
 
 @click.command("hardware")
+@click.argument("word", metavar="[WORD]", required=False)
+@click.option("--all", "everything", is_flag=True, help="List the whole catalogue.")
 @json_option
-def hardware_command(as_json: bool) -> None:
-    """Show what this machine can train on: devices, memory, cores, disk."""
+def hardware_command(word: str | None, everything: bool, as_json: bool) -> None:
+    """Show what this machine can train on; or GPUs and rented flavours of the catalogue.
+
+    With WORD, those whose name holds it: `surefit hardware l40s`.
+    """
+    if word or everything:
+        _catalogue((word or "").lower(), as_json)
+        return
     from surefit.hardware import detect_machine
     from surefit.home import home_folder
 
@@ -23,6 +31,48 @@ def hardware_command(as_json: bool) -> None:
         print_json(machine.model_dump(mode="json"))
     else:
         click.echo(_text(machine))
+
+
+def _catalogue(word: str, as_json: bool) -> None:
+    """GPUs and flavours whose name holds the word; memory as CUDA reports it."""
+    from dataclasses import asdict
+
+    from surefit.errors import Refused
+    from surefit.hardware import flavours, gpus
+
+    cards = [one for one in gpus().values() if word in one.key or word in one.name.lower()]
+    keys = {one.key for one in cards}
+    rented = [one for one in flavours().values() if word in one.key or one.gpu in keys]
+    if not cards and not rented:
+        raise Refused(
+            f"nothing in the catalogue is called {word!r}",
+            "it looks in the names of GPUs and of rented flavours",
+            "list everything with `surefit hardware --all`",
+        )
+    if as_json:
+        print_json(
+            {"gpus": [asdict(one) for one in cards], "flavours": [asdict(one) for one in rented]}
+        )
+        return
+    lines = [heading("GPU             memory     bfloat16  GB/s   TFLOPS  memory known")]
+    for card in cards:
+        fast = "yes" if card.bf16 else "no"
+        rate = f"{card.tflops:g}" if card.tflops else "-"
+        size = f"{card.memory_gib:.1f} GiB"
+        lines.append(
+            f"{card.key:<14} {size:>10}  {fast:<8}  {card.bandwidth_gb_s:<5g}  {rate:<6}  {card.confidence}"
+        )
+    if rented:
+        lines += [
+            "",
+            heading("Flavour          GPUs               RAM      disk      an hour  read on"),
+        ]
+    for one in rented:
+        each, price = f"{one.count} x {one.gpu}", f"${one.dollars_per_hour:.2f}"
+        lines.append(
+            f"{one.key:<16} {each:<18} {one.ram_gb:>4g} GB  {one.disk_gb:>5g} GB  {price:>7}  {one.date}"
+        )
+    click.echo("\n".join(lines))
 
 
 def _text(machine: "Hardware") -> str:

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from surefit.data import DatasetReport, Finding, check_data
 from surefit.errors import Refused
-from surefit.hardware import Hardware, detect_machine
+from surefit.hardware import Hardware, detect_machine, named_hardware
 from surefit.home import home_folder, make_folder
 from surefit.hub import find_data, find_model, refuse_unfetchable
 from surefit.models import ModelFacts
@@ -61,7 +61,7 @@ def preflight(
     recipe, base = loaded.recipe, loaded.base_folder
     found = find_model(recipe.model, base, say=say)
     facts = found.facts
-    hardware = detect_machine(make_folder(home_folder()))
+    hardware = _hardware(recipe.hardware)
     report = check_data(
         recipe.data,
         base,
@@ -81,6 +81,11 @@ def preflight(
         training = plan.training.model_copy(update={"rehearse": True, "only_rehearse": True})
         plan = plan.model_copy(update={"training": training})
     return Preflight(loaded, facts, hardware, report, plan)
+
+
+def _hardware(name: str) -> Hardware:
+    """This machine as it is now, or one of the catalogue."""
+    return detect_machine(make_folder(home_folder())) if name == "this" else named_hardware(name)
 
 
 def refuse_data(report: DatasetReport, loaded: LoadedRecipe) -> None:
@@ -136,6 +141,13 @@ def refuse_plan(plan: Plan) -> None:
             does not train so.
         OutsideError: its model has to be fetched, and that is not possible.
     """
+    if plan.hardware.disk_folder.startswith("the disk of "):
+        raise Refused(
+            f"the plan is for {plan.hardware.name}, and this is another machine",
+            "a plan for hardware of the catalogue is only a plan: nothing is rented or reached",
+            "run the command on that machine with `--set hardware=this`",
+            where="hardware",
+        )
     if plan.training.method.type == "int8":
         raise Refused(
             "`method.type: int8` is planned and not trained by this version",

@@ -13,7 +13,7 @@ from surefit.hardware.machine import Device, Hardware
 from surefit.units import GIB, MIB
 
 _FILE = Path(__file__).parent / "catalog.toml"
-_NAMED = re.compile(r"(?P<name>[^:\s]+?)(:(?P<count>\d+))?(\s*x\s*(?P<nodes>\d+))?")
+_NAMED = re.compile(r"(?P<name>[^:\s]+)(:(?P<count>\d+)(\s*x\s*(?P<nodes>\d+))?)?")
 _ASSUMED_CORES, _ASSUMED_DISK = 8, 1000 * 10**9
 
 

@@ -7,7 +7,8 @@ from functools import cached_property
 from surefit.hardware.machine import Device, Hardware
 from surefit.models.facts import ModelFacts
 from surefit.plan.lengths import Lengths
-from surefit.plan.memory import Estimate, estimate_memory
+from surefit.plan.memory import estimate_memory
+from surefit.plan.parts import Estimate
 from surefit.plan.refusals import resolve_targets
 from surefit.plan.setup import Setup
 from surefit.plan.strategy import Ranks

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from surefit.hardware.machine import Device
-from surefit.plan.memory import Estimate
+from surefit.plan.parts import Estimate
 from surefit.plan.plan import AccountItem, Range, Verdict
 from surefit.units import bytes_text, seconds_text
 

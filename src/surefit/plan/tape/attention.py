@@ -21,7 +21,7 @@ class Scores(NamedTuple):
     softcap: bool = False
 
     @property
-    def count(self) -> int:
+    def pairs(self) -> int:
         """Scores of all pairs of positions."""
         return self.rows * self.heads * self.positions**2
 
@@ -57,7 +57,7 @@ def eager(
     groups = q.count // k.count
     if groups > 1:
         k, v = copied(tape, k, q.count), copied(tape, v, q.count)
-    scores = _product(tape, q, k, shape.count)
+    scores = _product(tape, q, k, shape.pairs)
     scores = _same(tape, scores)  # times the scale
     if shape.softcap:
         for keeps in (False, True, False):  # division, tanh, product
@@ -85,7 +85,7 @@ def _same(tape: Tape, x: Tensor) -> Tensor:
 def _kept_self(tape: Tape, x: Tensor) -> Tensor:
     out = _same(tape, x)
     if out.node is not None and not hasattr(out.node, "trained"):
-        out.node.saved = (out.storage,)  # type: ignore[union-attr]
+        out.node.saved = (out.storage,)
     return out
 
 

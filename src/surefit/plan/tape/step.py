@@ -119,7 +119,7 @@ def _pass(
     loss, held = head_and_loss(tape, x, tokens, how)
     del x
     root = loss.node
-    run_backward(tape, root, [loss])  # type: ignore[arg-type]
+    run_backward(tape, root, [loss])
     held.clear()
     del constants
 

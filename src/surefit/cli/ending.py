@@ -139,6 +139,8 @@ def view_record(view: "RunView") -> dict[str, Any]:
         "folder": str(run.path),
         "state": str(view.state),
         "cause": view.cause,
+        "watched": view.watched,
+        "evidence": list(view.evidence),
         "exit_code": int(exit_code_of(view)) if view.state.is_final else None,
         "result": result.model_dump(mode="json") if result else None,
         "diagnosis": view.diagnosis.model_dump(mode="json", by_alias=True)

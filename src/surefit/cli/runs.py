@@ -33,10 +33,12 @@ def _table(views: "list[RunView]") -> list[str]:
     from surefit.cli.ending import GOOD
 
     names = max(len(view.run.id) for view in views)
-    lines = [heading(f"{'run'.ljust(names)}  {'state'.ljust(10)}  {'begun'.ljust(14)}  progress")]
-    for view in views:
+    begun_times = [f"{seconds_text(max(0.0, time.time() - view.created))} ago" for view in views]
+    wide = max(map(len, begun_times))
+    lines = [heading(f"{'run'.ljust(names)}  {'state'.ljust(10)}  {'begun'.ljust(wide)}  progress")]
+    for view, begun_time in zip(views, begun_times, strict=True):
         state = mark(str(view.state).ljust(10), GOOD.get(view.state))
-        begun = f"{seconds_text(max(0.0, time.time() - view.created))} ago".ljust(14)
+        begun = begun_time.ljust(wide)
         head = f"{view.run.id.ljust(names)}  {view.state!s:<10}  {begun}  "
         text = shortened(_progress(view), max(12, width_now() - len(head)))
         lines.append(f"{view.run.id.ljust(names)}  {state}  {begun}  {text}")
@@ -46,4 +48,6 @@ def _table(views: "list[RunView]") -> list[str]:
 def _progress(view: "RunView") -> str:
     if view.cause:
         return view.cause
+    if view.unwatched:
+        return view.unwatched
     return f"step {view.step} of {view.steps}" if view.steps else ""

@@ -47,6 +47,7 @@ def _text(view: "RunView", progress: "Progress", plan: "Plan | None") -> str:
     else:
         lines = [f"{mark(str(view.state), GOOD.get(view.state))} {heading(run.id)}"]
         lines += [paragraph(view.cause, 2, width, "  ")] if view.cause else []
+        lines += [paragraph(view.unwatched, 2, width, "  ")] if view.unwatched else []
     rows = [*_now(progress), *_planned(plan), ("folder", str(run.path)), *_files(run)]
     return "\n".join(lines + [paragraph(text, LABEL, width, f"  {name}") for name, text in rows])
 

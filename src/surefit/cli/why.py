@@ -28,6 +28,7 @@ def why_command(run: str, as_json: bool) -> ExitCode:
         click.echo(
             f"{view.run.id} has not ended: it is {view.state}"
             + (f"; {view.cause}" if view.cause else "")
+            + (f"; {view.unwatched}" if view.unwatched else "")
         )
         say(f"follow it with `surefit logs -f {view.run.id}`")
     elif view.diagnosis is not None and view.state in (RunState.FAILED, RunState.LOST):

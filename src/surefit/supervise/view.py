@@ -59,6 +59,11 @@ class RunView(BaseModel):
         return RunFolder(Path(self.folder))
 
     @property
+    def unwatched(self) -> str | None:
+        """What to say where nobody watches the run, such as after a kill of its supervisor; else None."""
+        return "; ".join(self.evidence) if self.evidence and not self.watched else None
+
+    @property
     def step(self) -> int | None:
         """Optimizer steps done."""
         return self.metric.step if self.metric else None

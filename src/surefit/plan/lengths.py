@@ -72,7 +72,8 @@ class Lengths:
         The longest of each pass is a rank of the step's rows: rank k of n lies at (n - k + 1/2) / n.
         """
         longest_ones = range(0, step, count)
-        if len(longest_ones) > _MOST_PASSES:  # a sample, evenly spread: the lengths rise without a jump
+        if len(longest_ones) > _MOST_PASSES:
+            # A sample, evenly spread: the lengths rise without a jump.
             every = len(longest_ones) // _MOST_PASSES
             longest_ones = longest_ones[every // 2 :: every]
         return sum(self.at(1 - (place + 0.5) / step) for place in longest_ones) / len(longest_ones)

@@ -100,7 +100,7 @@ class QloraMethod(AdapterMethod):
 
 
 class Int8Method(AdapterMethod):
-    """LoRA beside a base of 8-bit numbers (LLM.int8, Dettmers et al. 2022, arXiv:2208.07339). Planned, not trained yet."""
+    """LoRA beside a base of 8-bit numbers (LLM.int8, Dettmers et al. 2022, arXiv:2208.07339). Planned only."""
 
     type: Literal["int8"]
 

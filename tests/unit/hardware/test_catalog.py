@@ -40,4 +40,5 @@ def test_every_flavour_has_a_known_gpu_a_price_a_date_and_a_source() -> None:
     for one in flavours().values():
         assert one.gpu in gpus()
         assert one.dollars_per_hour > 0
-        assert one.date and one.source
+        assert one.date
+        assert one.source

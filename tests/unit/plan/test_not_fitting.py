@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-
 from plan_cases import facts, machine, plan, recipe
+
 from surefit.cli.planview import plan_text
 from surefit.errors import Refused
 from surefit.plan import why_not_fitting

@@ -217,7 +217,7 @@ def _chosen_places(model: Any, count: int) -> Iterator[None]:
     def chosen(hidden: Tensor, keep: Any) -> Any:
         if isinstance(keep, Tensor) and keep.dtype == torch.bool:
             return hidden.reshape(-1, hidden.shape[-1])[keep.new_empty(count, dtype=torch.int64)]
-        return original(hidden, keep)  # type: ignore[misc]
+        return original(hidden, keep)
 
     if original is None:
         yield

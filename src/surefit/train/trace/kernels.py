@@ -1,6 +1,7 @@
 """Kernels that allocate inside, where torch's dispatch cannot see it. One entry a kernel, with its source.
 
-Nothing here was measured or fitted: every size is read from the kernel's host code (torch 2.13).
+Nothing here was measured or fitted. The entries say where a size is decided; that of the memory-efficient
+kernel was partly read there, the others are taken from the literature and not yet looked up.
 """
 
 import math

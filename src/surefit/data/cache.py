@@ -12,7 +12,7 @@ from surefit.data.prepared import FORMAT
 from surefit.data.report import DatasetReport, DataSource
 
 REPORT_FILE = "dataset.json"
-RULES = 6
+RULES = 7
 """Raised when a check or the mask changes what the same data would give."""
 
 

@@ -47,7 +47,9 @@ def test_a_trained_model_answers_what_it_learned_and_its_base_does_not(done: Run
     asked = random.Random(1).sample(rows, 3)
     lines = [question(row[0]["content"]) for row in asked]
     answers, words, code = ask(done, lines)
-    assert (answers[0], code, words) == ({"ready": True}, 0, "")
+    # bitsandbytes says on some processors that a kernel of another package is not there.
+    said = [line for line in words.splitlines() if "from kernels-community" not in line]
+    assert (answers[0], code, said) == ({"ready": True}, 0, [])
     assert [answer["text"] for answer in answers[1:]] == [row[1]["content"] for row in asked]
     assert all(answer["finished"] for answer in answers[1:])
     # The end of the turn is a token too.
